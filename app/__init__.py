@@ -1,0 +1,1 @@
+"""sensmap: sensitivity maps d(image)/d(parameter) of differentiable renderers."""

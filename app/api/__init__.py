@@ -1,0 +1,1 @@
+"""HTTP only: what a request may say, what an answer holds, and one file a resource."""

@@ -1,0 +1,110 @@
+"""A finished map as an HTTP answer: encoded, with what was decided on the way in its headers."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from app.compute import Result
+from app.imaging import Encoded, Format, MapData, Style
+from renderers import Spec, parse_wrt
+
+# A body is handed to the socket in pieces of this size, so that a slow client is noticed.
+PIECE_BYTES = 1 << 20
+
+
+class Chunks(Response):
+    """An answer whose body is memory that exists already, such as a shared array: never copied."""
+
+    def __init__(self, encoded: Encoded, headers: Mapping[str, str]) -> None:
+        super().__init__(headers={"Content-Length": str(encoded.size), **headers})
+        self.headers["Content-Type"] = encoded.media_type
+        self.chunks = encoded.chunks
+
+    async def __call__(
+        self,
+        scope: Scope,  # noqa: ARG002 - the interface's
+        receive: Receive,  # noqa: ARG002
+        send: Send,
+    ) -> None:
+        """Send the headers, then the memory piece by piece."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        for chunk in self.chunks:
+            view = memoryview(chunk).cast("B")
+            for start in range(0, len(view), PIECE_BYTES):
+                body = view[start : start + PIECE_BYTES]
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def map_data(result: Result, spec: Spec) -> MapData:
+    """The map with the words that belong to it."""
+    assert result.values is not None  # noqa: S101 - asked for a map
+    wrt = parse_wrt(result.work.wrt, spec.params)
+    return MapData(
+        values=result.values,
+        image=result.image,
+        channels=spec.channels,
+        labels=tuple(wrt.labels()) if wrt.shape and wrt.size <= MOST_LABELS else (),
+        title=f"d(image)/d({wrt})",
+        unit=f"per {wrt.unit}" if wrt.unit else "",
+    )
+
+
+# An image-shaped parameter has a million entries, and nobody reads a million labels.
+MOST_LABELS = 1024
+
+
+def encode(
+    result: Result, spec: Spec, format_: Format, style: Style, request: Mapping[str, Any]
+) -> Chunks:
+    """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
+    started = time.perf_counter()
+    metadata = {
+        "sensmap:request": json.dumps(request, sort_keys=True),
+        "sensmap:strategy": str(result.facts["strategy"]),
+        "sensmap:statistics": json.dumps(result.facts["statistics"]),
+    }
+    if result.values is None:
+        encoded = format_.encode_image(result.image, metadata)
+    else:
+        data = map_data(result, spec)
+        metadata |= {"sensmap:title": data.title, "sensmap:unit": data.unit}
+        encoded = format_.encode(data, style, metadata)
+    took = {**result.facts["seconds"], "encode": time.perf_counter() - started}
+    return Chunks(encoded, {**describe(result, spec, encoded.facts), "Server-Timing": timing(took)})
+
+
+def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, str]:
+    """What is said of a result in headers, all of them `X-Sensmap-*`."""
+    work, statistics = result.work, result.facts["statistics"]
+    said: dict[str, Any] = {
+        "Renderer": work.renderer,
+        "Strategy": result.facts["strategy"],
+        "Shape": ",".join(map(str, work.values_shape if work.wrt else work.image_shape)),
+        "Min": statistics["min"],
+        "Max": statistics["max"],
+        "Mean": statistics["mean"],
+        "Rms": statistics["rms"],
+        "NaN": statistics["nan"],
+        "Inf": statistics["posinf"] + statistics["neginf"],
+        "Rows": result.facts["rows"],
+    }
+    if work.wrt:
+        said |= {"Wrt": work.wrt, "Unit": spec.params[work.wrt.partition("[")[0]].unit or "1"}
+    said |= {key.title(): text for key, text in facts.items()}
+    return {f"X-Sensmap-{key}": header_text(value) for key, value in said.items()}
+
+
+def header_text(value: object) -> str:
+    """A value as a header may hold it; what is not ASCII is percent-encoded."""
+    return "none" if value is None else quote(str(value), safe=" !#$&'()*+,/:;=?@[]<>^`{|}~\"")
+
+
+def timing(seconds: Mapping[str, float]) -> str:
+    """A `Server-Timing` header: milliseconds of each stage."""
+    return ", ".join(f"{name};dur={1e3 * took:.1f}" for name, took in seconds.items())

@@ -1,0 +1,57 @@
+"""What can be rendered, with which parameters."""
+
+from fastapi import APIRouter
+
+from app.api import schemas
+from app.api.dependencies import CatalogueNow, SettingsNow, SpecNow
+from app.engine import STRATEGY_CHOICES
+from app.imaging import FORMATS
+from renderers import Param, Spec
+
+router = APIRouter(prefix="/v1/renderers", tags=["renderers"])
+# Defaults longer than this are left out of descriptions: a schema is read by people.
+SHOWN_ENTRIES = 64
+
+
+@router.get("")
+async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> schemas.Catalogue:
+    """Every renderer with its parameters, what did not load with the reason, and the limits."""
+    return schemas.Catalogue(
+        device=catalogue.device,
+        renderers=[describe(spec) for spec in catalogue.specs.values()],
+        failures=dict(catalogue.failures),
+        formats=sorted(FORMATS),
+        limits=schemas.LimitsInfo(
+            max_side=settings.max_side,
+            max_pixels=settings.max_pixels,
+            max_result_bytes=settings.max_result_bytes,
+        ),
+    )
+
+
+@router.get("/{renderer}", responses={404: {"model": schemas.Problem}})
+async def show_renderer(spec: SpecNow) -> schemas.RendererInfo:
+    """One renderer with its parameters."""
+    return describe(spec)
+
+
+def describe(spec: Spec) -> schemas.RendererInfo:
+    """A declaration as the API shows it."""
+    return schemas.RendererInfo(
+        name=spec.name,
+        summary=spec.summary,
+        doc=spec.doc,
+        kind=spec.kind,
+        channels=list(spec.channels),
+        random=spec.random,
+        params={name: describe_param(declared) for name, declared in spec.params.items()},
+        strategies=list(STRATEGY_CHOICES),
+    )
+
+
+def describe_param(declared: Param) -> schemas.ParamInfo:
+    """A parameter as the API shows it."""
+    shown = declared.describe()
+    if declared.default.numel() > SHOWN_ENTRIES:
+        shown["default"] = None
+    return schemas.ParamInfo(**shown)

@@ -1,0 +1,172 @@
+"""What every endpoint needs: the settings, the scheduler, and a request checked against them."""
+
+import asyncio
+import math
+from collections.abc import Awaitable
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
+from pydantic import ValidationError
+
+from app.api.errors import RequestError
+from app.api.schemas import ImageRequest, MapRequest
+from app.compute import Catalogue, Scheduler, Work
+from app.engine import choose_strategy
+from app.engine.errors import UnknownStrategyError
+from app.settings import Settings
+from renderers import LoadError, Spec, UnknownRendererError, parse_wrt, suggestion
+
+Result = TypeVar("Result")
+
+
+def get_settings(request: Request) -> Settings:
+    """The server's settings."""
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def get_scheduler(request: Request) -> Scheduler:
+    """The server's scheduler."""
+    scheduler: Scheduler = request.app.state.scheduler
+    return scheduler
+
+
+SettingsNow = Annotated[Settings, Depends(get_settings)]
+SchedulerNow = Annotated[Scheduler, Depends(get_scheduler)]
+
+
+def get_catalogue(scheduler: SchedulerNow) -> Catalogue:
+    """What can be rendered."""
+    return scheduler.catalogue()
+
+
+CatalogueNow = Annotated[Catalogue, Depends(get_catalogue)]
+
+
+def get_spec(renderer: str, catalogue: CatalogueNow) -> Spec:
+    """The declaration of the renderer in the path.
+
+    Raises:
+        LoadError: it did not load.
+        UnknownRendererError: there is none of that name.
+    """
+    if renderer in catalogue.specs:
+        return catalogue.specs[renderer]
+    if renderer in catalogue.failures:
+        raise LoadError(f"Renderer {renderer!r} did not load: {catalogue.failures[renderer]}")
+    raise UnknownRendererError(
+        "There is no renderer of that name." + suggestion(renderer, catalogue.specs),
+        field="renderer",
+    )
+
+
+SpecNow = Annotated[Spec, Depends(get_spec)]
+
+
+def work_of(spec: Spec, asked: ImageRequest, settings: Settings) -> Work:
+    """The work that a request asks for, checked before anything is allocated.
+
+    Raises:
+        ParameterError: a parameter, or a value of one, that the renderer does not have.
+        RequestError: a frame or a result larger than the server takes, or an unknown strategy.
+    """
+    spec.bind(asked.params)
+    wrt = parse_wrt(asked.wrt, spec.params) if isinstance(asked, MapRequest) else None
+    work = Work(
+        renderer=spec.name,
+        params=asked.params,
+        wrt=str(wrt or ""),
+        width=asked.width,
+        height=asked.height,
+        channels=len(spec.channels),
+        wrt_shape=wrt.shape if wrt else (),
+        seed=asked.seed,
+        strategy=_strategy(asked),
+        dtype=asked.dtype,
+    )
+    _check_size(work, settings)
+    return work
+
+
+def _strategy(asked: ImageRequest) -> str:
+    if not isinstance(asked, MapRequest):
+        return "auto"
+    try:
+        choose_strategy(asked.strategy)
+    except UnknownStrategyError as error:
+        raise RequestError(422, error.code, str(error), field="strategy") from error
+    return asked.strategy
+
+
+def _check_size(work: Work, settings: Settings) -> None:
+    for field in ("width", "height"):
+        if getattr(work, field) > settings.max_side:
+            raise RequestError(
+                422,
+                "frame_too_large",
+                f"A side has at most {settings.max_side} pixels.",
+                field=field,
+            )
+    if work.width * work.height > settings.max_pixels:
+        raise RequestError(
+            422,
+            "frame_too_large",
+            f"A frame has at most {settings.max_pixels} pixels, "
+            f"{math.isqrt(settings.max_pixels)} a side when it is square.",
+            field="width",
+        )
+    if work.total_bytes > settings.max_result_bytes:
+        raise RequestError(
+            422,
+            "result_too_large",
+            f"The result would take {work.total_bytes} bytes; at most "
+            f"{settings.max_result_bytes} are allowed. Ask for a smaller frame, or for one entry.",
+            field="wrt",
+        )
+
+
+def parsed(model: type[ImageRequest], body: dict[str, object]) -> ImageRequest:
+    """A request from plain fields, with errors as for a body.
+
+    Raises:
+        RequestError: a field that the request does not have, or a value that it does not take.
+    """
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise invalid(error, model) from error
+
+
+def invalid(error: ValidationError, model: type[ImageRequest]) -> RequestError:
+    """The first thing that is wrong with a request, in words that say what is allowed."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        return RequestError(
+            422,
+            "unknown_field",
+            "There is no such field." + suggestion(name, model.model_fields),
+            field=name if name.isidentifier() and len(name) <= 64 else "",
+        )
+    if first["type"] == "missing":
+        return RequestError(422, "missing_field", f"The field {name!r} is needed.", field=name)
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return RequestError(422, "invalid_field", f"{name!r}: {message}.", field=name)
+
+
+async def while_connected(request: Request, work: Awaitable[Result]) -> Result:
+    """Wait for work, and cancel it when the client goes away."""
+    running = asyncio.ensure_future(work)
+    watching = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            running.cancel()
+        return await running
+    finally:
+        watching.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

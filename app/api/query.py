@@ -1,0 +1,83 @@
+"""The fields of a request from a query string, so that `<img src>` can ask what a body asks."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.api.errors import RequestError
+from renderers import Spec, suggestion
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
+TEXT_FIELDS = frozenset({"wrt", "strategy", "dtype", "colormap_name", "norm"})
+FLAG_FIELDS = frozenset({"symmetric", "colorbar"})
+
+
+def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec) -> dict[str, Any]:
+    """The body that a query string stands for.
+
+    A parameter is its name (`radius=0.7`, `colour=1,0.4,0.1`), or `params.name` where a field of
+    the request has the same name.
+
+    Raises:
+        RequestError: an unknown name, one given twice, or a value that is no number.
+    """
+    body: dict[str, Any] = {}
+    params: dict[str, Any] = {}
+    known = [name for name in model.model_fields if name != "params"]
+    for name, text in items:
+        if name in known:
+            target, key, value = body, name, _field(name, text)
+        elif name.removeprefix("params.") in spec.params:
+            key = name.removeprefix("params.")
+            target, value = params, _value(key, text)
+        else:
+            raise RequestError(
+                422,
+                "unknown_field",
+                "There is no such field or parameter." + suggestion(name, {*known, *spec.params}),
+                field=name if name.isidentifier() and len(name) <= 64 else "",
+            )
+        if key in target:
+            raise RequestError(422, "repeated_field", f"{key!r} is given twice.", field=key)
+        target[key] = value
+    return {**body, "params": params} if params else body
+
+
+def _field(name: str, text: str) -> Any:
+    if name in TEXT_FIELDS:
+        return text
+    if name in FLAG_FIELDS:
+        # Anything else is left as it is, for the schema to refuse in its own words.
+        return WORDS.get(text.lower(), text)
+    if name == "rescale" and text == "auto":
+        return text
+    if name == "channel":
+        return int(text) if re.fullmatch(r"\d{1,6}", text) else text
+    return _value(name, text)
+
+
+def _value(name: str, text: str) -> Any:
+    """A number, numbers with commas between them, or nested lists as in JSON."""
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_number(name) from error
+    numbers = [_number(name, part.strip()) for part in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _number(name: str, text: str) -> int | float:
+    if len(text) > 64 or not NUMBER.fullmatch(text):
+        raise _no_number(name)
+    return int(text) if text.isdigit() else float(text)
+
+
+def _no_number(name: str) -> RequestError:
+    return RequestError(
+        422, "not_a_number", f"{name!r} wants a number, or numbers with commas between.", field=name
+    )

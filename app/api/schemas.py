@@ -1,0 +1,114 @@
+"""What a request may say, and what descriptions look like: the API's edge, in pydantic."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+
+
+def _number(value: Any) -> Any:
+    """Refuse what pydantic would take for a number: booleans and strings."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number is wanted")
+    if abs(value) > 1e300:  # also integers of thousands of digits
+        raise ValueError("a finite number is wanted")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Whole = Annotated[int, Field(strict=True)]
+
+
+class ImageRequest(BaseModel):
+    """A primal image: a renderer at some values of its parameters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    params: dict[str, Any] = Field(
+        default_factory=dict,
+        description="values by parameter, a number or nested lists; the rest stay at their default",
+        examples=[{"radius": 0.7}],
+    )
+    width: Whole = Field(512, ge=1, description="width of the frame in pixels")
+    height: Whole = Field(512, ge=1, description="height of the frame in pixels")
+    seed: Whole = Field(0, ge=0, lt=1 << 63, description="seed of a random renderer")
+    dtype: Literal["float32", "float64"] = Field("float32", description="arithmetic and result")
+
+
+class MapRequest(ImageRequest):
+    """A sensitivity map d(image)/d(wrt), and how its picture is drawn."""
+
+    wrt: str = Field(
+        max_length=200,
+        description="what is differentiated against: a parameter, or an entry like `light[2]`",
+        examples=["radius"],
+    )
+    strategy: str = Field("auto", max_length=64, description="how the derivative is taken")
+    colormap_name: str | None = Field(
+        None, max_length=64, description="colormap of the picture; a fitting one by default"
+    )
+    rescale: tuple[Number, Number] | Literal["auto"] = Field(
+        "auto", description="values at the two ends of the colormap; `auto` finds and reports them"
+    )
+    symmetric: StrictBool = Field(True, description="whether a found range is symmetric about 0")
+    norm: str = Field("linear", max_length=64, description="`linear`, `symlog` or `abs`")
+    channel: Annotated[int, Field(strict=True)] | Annotated[str, Field(max_length=64)] = Field(
+        "mean", description="`mean`, `luminance`, `norm`, or a channel's name or index"
+    )
+    overlay: Number = Field(
+        0.0, ge=0, le=1, description="opacity of the map over the dimmed image; 0: the map alone"
+    )
+    colorbar: StrictBool = Field(False, description="whether the picture has a colour bar")
+
+
+class ParamInfo(BaseModel):
+    """A declared parameter."""
+
+    shape: list[int]
+    default: Any = Field(description="number or nested lists; null when it is too long to show")
+    low: float | None
+    high: float | None
+    unit: str
+    help: str
+
+
+class RendererInfo(BaseModel):
+    """A renderer and its parameters."""
+
+    name: str
+    summary: str
+    doc: str
+    kind: Literal["pixel", "frame"]
+    channels: list[str]
+    random: bool
+    params: dict[str, ParamInfo]
+    strategies: list[str] = Field(description="what `strategy` may be")
+
+
+class LimitsInfo(BaseModel):
+    """What the server takes."""
+
+    max_side: int
+    max_pixels: int
+    max_result_bytes: int
+
+
+class Catalogue(BaseModel):
+    """Every renderer, what did not load, and what the server takes."""
+
+    device: str
+    renderers: list[RendererInfo]
+    failures: dict[str, str] = Field(description="renderers that did not load, with the reason")
+    formats: list[str]
+    limits: LimitsInfo
+
+
+class Problem(BaseModel):
+    """An RFC 9457 problem document."""
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="stable identifier for programs")
+    detail: str
+    field: str = ""
+    errors: list[dict[str, str]] = Field(default_factory=list)

@@ -1,0 +1,30 @@
+"""Who runs a tile, when, and where."""
+
+from app.compute.backends import Backend, Catalogue, LocalBackend, LocalSettings
+from app.compute.errors import (
+    BusyError,
+    ComputeError,
+    NotReadyError,
+    TimedOutError,
+    WorkerDiedError,
+    WorkFailedError,
+)
+from app.compute.scheduler import Limits, Scheduler
+from app.compute.work import Result, Work
+
+__all__ = [
+    "Backend",
+    "BusyError",
+    "Catalogue",
+    "ComputeError",
+    "Limits",
+    "LocalBackend",
+    "LocalSettings",
+    "NotReadyError",
+    "Result",
+    "Scheduler",
+    "TimedOutError",
+    "Work",
+    "WorkFailedError",
+    "WorkerDiedError",
+]

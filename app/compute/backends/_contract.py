@@ -1,0 +1,52 @@
+"""What a backend is: a place where work is computed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from app.compute.work import Result, Work
+from renderers import Spec
+
+Progress = Callable[[int, int], None]
+"""Called with `rows done, rows in all`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What a backend can render, and what did not load with the reason."""
+
+    device: str
+    specs: Mapping[str, Spec] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+class Backend(Protocol):
+    """A place where work is computed, one piece at a time for each slot."""
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """What it can render, or None while it is not up."""
+
+    @property
+    def trouble(self) -> str:
+        """Why it is not up, or an empty string."""
+
+    async def start(self) -> None:
+        """Begin to come up; `catalogue` tells when it is."""
+
+    async def submit(self, work: Work, progress: Progress) -> Result:
+        """Compute a piece of work; cancelling the call stops it at the end of a tile.
+
+        The call ends when the device is free again, not before.
+
+        Raises:
+            NotReadyError: the backend is not up.
+            WorkFailedError: the worker said why it could not be computed.
+            WorkerDiedError: the process died over it; another one is coming up.
+        """
+
+    async def replace(self) -> None:
+        """Kill what computes now, and bring up another."""
+
+    async def stop(self) -> None:
+        """Let go of everything."""

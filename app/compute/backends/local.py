@@ -1,0 +1,228 @@
+"""The local backend: a worker process on this machine that owns the device."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.compute.backends._contract import Catalogue, Progress
+from app.compute.errors import NotReadyError, WorkerDiedError, WorkFailedError
+from app.compute.segment import Segment
+from app.compute.work import Result, Work
+from renderers import Spec
+
+# A line holds the parameters of a request, whose body is bounded, or a catalogue of renderers.
+LINE_BYTES = 64 << 20
+# What the worker may know of the server's environment: nothing that could be a secret.
+KEPT = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "VIRTUAL_ENV", "OMP_",
+        "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT")  # fmt: skip
+# Between a worker that died at start and the next try.
+PAUSE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """How the worker is set up.
+
+    Attributes:
+        device: `cpu`, `cuda` or `cuda:N`.
+        budget: bytes of working memory beside the result.
+        files: the operator's own renderers, `path/to/file.py:name`.
+        options: options of renderers, by renderer and name.
+    """
+
+    device: str
+    budget: int
+    files: tuple[str, ...] = ()
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Running:
+    """Work that the worker has, until its outcome is in."""
+
+    outcome: "asyncio.Future[dict[str, Any]]"
+    progress: Progress
+
+
+class LocalBackend:
+    """Keeps one worker process alive and hands it work, one piece at a time."""
+
+    def __init__(self, settings: LocalSettings) -> None:
+        """Remember the settings; `start` brings the worker up."""
+        self.settings = settings
+        self.catalogue: Catalogue | None = None
+        self.trouble = "The worker is starting."
+        self._keeper: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._descriptors: socket.socket | None = None
+        self._running: dict[int, _Running] = {}
+        self._ids = itertools.count(1)
+        self._skip: dict[str, str] = {}
+        self._loading = ""
+
+    async def start(self) -> None:
+        """Begin to bring the worker up; returns at once."""
+        self._keeper = asyncio.create_task(self._keep_alive())
+
+    async def stop(self) -> None:
+        """Stop the worker and wait for it to be gone."""
+        if self._keeper:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+        self._kill()
+        if self._process:
+            await self._process.wait()
+
+    async def replace(self) -> None:
+        """Kill the worker; the keeper brings up another."""
+        self._kill()
+
+    async def submit(self, work: Work, progress: Progress) -> Result:
+        """Compute a piece of work; cancelling the call stops it at the end of a tile."""
+        if self.catalogue is None or self._writer is None or self._descriptors is None:
+            raise NotReadyError(self.trouble)
+        id_ = next(self._ids)
+        segment = Segment.create(work.total_bytes)
+        outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._running[id_] = _Running(outcome, progress)
+        try:
+            socket.send_fds(self._descriptors, [b"s"], [segment.descriptor])
+            self._send(do="map", id=id_, work=work.to_json())
+        except OSError as error:
+            self._running.pop(id_)
+            raise WorkerDiedError("The worker process is gone.") from error
+        finally:
+            segment.close_descriptor()
+        event = await self._outcome(id_, outcome)
+        if event["event"] == "failed":
+            raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
+        image, values = work.arrays(segment)
+        return Result(work=work, image=image, values=values, facts=event["facts"])
+
+    async def _outcome(self, id_: int, outcome: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
+        """Wait for the worker's word, also when the caller has gone: then the device is free."""
+        try:
+            return await asyncio.shield(outcome)
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError):
+                self._send(do="cancel", id=id_)
+            with contextlib.suppress(WorkerDiedError):
+                await asyncio.shield(outcome)
+            raise
+
+    def _send(self, **message: Any) -> None:
+        if self._writer is None or self._writer.is_closing():
+            raise OSError("the line to the worker is closed")
+        self._writer.write(json.dumps(message).encode() + b"\n")
+
+    def _kill(self) -> None:
+        if self._process and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def _keep_alive(self) -> None:
+        """Bring a worker up, follow it to its end, and bring up the next."""
+        while True:
+            was_ready = await self._follow()
+            if not was_ready:
+                await asyncio.sleep(PAUSE_S)
+
+    async def _follow(self) -> bool:
+        """One worker from birth to death; says whether it ever was ready."""
+        reader = await self._spawn()
+        was_ready = False
+        try:
+            while line := await reader.readline():
+                was_ready |= self._hear(json.loads(line))
+        except (ConnectionError, ValueError) as error:
+            self.trouble = f"The line to the worker broke: {type(error).__name__}."
+        finally:
+            self.catalogue = None
+            self._kill()
+            if self._writer:
+                self._writer.close()
+            if self._descriptors:
+                self._descriptors.close()
+        assert self._process is not None  # noqa: S101 - `_spawn` made it
+        self._bury(await self._process.wait())
+        return was_ready
+
+    async def _spawn(self) -> asyncio.StreamReader:
+        control, worker_control = socket.socketpair()
+        self._descriptors, worker_descriptors = socket.socketpair()
+        numbers = (worker_control.fileno(), worker_descriptors.fileno())
+        with worker_control, worker_descriptors:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "app.compute.worker",
+                *map(str, numbers),
+                pass_fds=numbers,
+                env=_environment(),
+                stdin=asyncio.subprocess.DEVNULL,
+            )
+        reader, self._writer = await asyncio.open_connection(sock=control, limit=LINE_BYTES)
+        self._loading = ""
+        self._send(
+            do="setup",
+            device=self.settings.device,
+            budget=self.settings.budget,
+            files=list(self.settings.files),
+            options=self.settings.options,
+            skip=self._skip,
+        )
+        return reader
+
+    def _hear(self, event: dict[str, Any]) -> bool:
+        """Act on an event of the worker; says whether it is the one that it is ready."""
+        kind = event["event"]
+        if kind == "loading":
+            self._loading = event["name"]
+        elif kind == "unusable":
+            self.trouble = event["message"]
+        elif kind == "ready":
+            specs = {item["name"]: Spec.from_description(item) for item in event["renderers"]}
+            self.catalogue = Catalogue(event["device"], specs, event["failures"])
+            self._loading = self.trouble = ""
+        elif (running := self._running.get(event["id"])) is not None:
+            if kind == "progress":
+                running.progress(event["done"], event["total"])
+            else:
+                del self._running[event["id"]]
+                running.outcome.set_result(event)
+        return bool(kind == "ready")
+
+    def _bury(self, status: int) -> None:
+        """The worker is gone: lay it to the renderer it was loading, and fail what it had."""
+        cause = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        if self._loading:
+            self._skip[self._loading] = f"The process died while it was loaded ({cause})."
+            self._loading = ""
+        self.trouble = self.trouble or f"The worker died ({cause}); another one is starting."
+        running, self._running = self._running, {}
+        for item in running.values():
+            if not item.outcome.done():
+                item.outcome.set_exception(
+                    WorkerDiedError(f"The worker process died over this request ({cause}).")
+                )
+                # Nobody may be waiting any more; an exception that no one reads is a warning.
+                item.outcome.exception()
+
+
+def _environment() -> dict[str, str]:
+    """The worker's environment: the paths and tunables it needs, and the way to these packages."""
+    kept = {key: value for key, value in os.environ.items() if key.startswith(KEPT)}
+    root = str(Path(__file__).resolve().parents[3])
+    paths = [root, *filter(None, [kept.get("PYTHONPATH")])]
+    return {**kept, "PYTHONPATH": os.pathsep.join(paths)}

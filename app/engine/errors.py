@@ -1,0 +1,45 @@
+"""Errors of the engine.
+
+EngineError
+├── UnknownStrategyError    no strategy of that name
+├── RenderError             the renderer raised while it was evaluated or differentiated
+├── DeviceMemoryError       the smallest tile does not fit on the device
+└── CancelledError          the caller asked to stop
+"""
+
+
+class EngineError(Exception):
+    """Anything that keeps a map from being computed.
+
+    Attributes:
+        code: stable identifier of the error, for programs.
+        field: name of the request field that is at fault, or an empty string.
+    """
+
+    code = "engine_error"
+    field = ""
+
+
+class UnknownStrategyError(EngineError):
+    """No strategy of that name."""
+
+    code = "unknown_strategy"
+    field = "strategy"
+
+
+class RenderError(EngineError):
+    """The renderer raised while it was evaluated or differentiated."""
+
+    code = "renderer_failed"
+
+
+class DeviceMemoryError(EngineError):
+    """The smallest tile does not fit on the device."""
+
+    code = "device_out_of_memory"
+
+
+class CancelledError(EngineError):
+    """The caller asked to stop."""
+
+    code = "cancelled"

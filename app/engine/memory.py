@@ -1,0 +1,75 @@
+"""How much memory a computation needs at its peak, and the error that says there was not enough."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+# What the CPU allocator's message holds; torch has no exception class for it.
+CPU_ALLOCATOR = ("DefaultCPUAllocator", "not enough memory", "can't allocate memory")
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that the device has no memory left."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in CPU_ALLOCATOR)
+
+
+def peak_bytes(run: Callable[[], object], device: torch.device) -> int:
+    """Bytes that `run` holds at its peak beyond what was held before.
+
+    On CUDA the allocator counts. On the CPU nothing counts, so every operation's outputs are
+    watched from their birth to the release of their storage; what a kernel takes and returns
+    within one operation is not seen.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+        before = torch.cuda.memory_allocated(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        run()
+        torch.cuda.synchronize(device)
+        return torch.cuda.max_memory_allocated(device) - before
+    watch = _Watch()
+    with watch:
+        run()
+    return watch.peak
+
+
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of live storages made under it."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.live = 0
+        self.peak = 0
+        self._seen: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        # A view of what was there before (a volume, weights) is no new memory.
+        given = {leaf.untyped_storage()._cdata for leaf in _tensors((args, kwargs))}
+        for leaf in _tensors(result):
+            if leaf.untyped_storage()._cdata not in given:
+                self._count(leaf.untyped_storage())
+        return result
+
+    def _count(self, storage: torch.UntypedStorage) -> None:
+        key, size = storage._cdata, storage.nbytes()
+        if key in self._seen or size == 0:
+            return
+        self._seen.add(key)
+        self.live += size
+        self.peak = max(self.peak, self.live)
+        weakref.finalize(storage, self._release, key, size)
+
+    def _release(self, key: int, size: int) -> None:
+        self._seen.discard(key)
+        self.live -= size
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]

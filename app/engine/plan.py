@@ -1,0 +1,106 @@
+"""How big a tile may be: the bytes that a pixel was measured to need, against the budget."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+MIB = 1 << 20
+# Bytes of working memory, beside the outputs, that a map may use unless the operator says more.
+DEFAULT_BUDGET = 128 * MIB
+# Pixels of a band where the interpreter's cost per call is a few percent, and beyond which the
+# CPU's caches gain nothing and a CUDA device is full.
+PREFERRED_PIXELS = {"cpu": 1 << 18, "cuda": 1 << 22}
+# Pixels of the two trial tiles: enough that fixed costs do not blur the slope.
+TRIAL_PIXELS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Working memory of a tile as a linear model: `fixed + pixels * (primal + tangents * each)`.
+
+    Attributes:
+        fixed: bytes whatever the size.
+        primal: bytes a pixel for the image itself.
+        tangent: bytes a pixel for each direction carried along.
+    """
+
+    fixed: float
+    primal: float
+    tangent: float
+
+    def bytes(self, pixels: float, tangents: int) -> float:
+        """Bytes that a tile of that many pixels and directions needs at its peak."""
+        return self.fixed + pixels * (self.primal + tangents * self.tangent)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a map is cut.
+
+    Attributes:
+        rows: rows of a band.
+        tangents: directions carried along at once.
+        bytes: working memory that a tile is expected to need.
+    """
+
+    rows: int
+    tangents: int
+    bytes: int
+
+    def halved(self, *, whole: bool) -> "Plan | None":
+        """The next smaller plan, or None when there is none.
+
+        Args:
+            whole: whether the frame cannot be cut into bands, so that only the directions can.
+        """
+        if self.rows > 1 and not whole:
+            return Plan(self.rows // 2, self.tangents, self.bytes // 2)
+        if self.tangents > 1:
+            return Plan(self.rows, self.tangents // 2, self.bytes // 2)
+        return None
+
+
+def fit(measure: Callable[[int, int], int], tangents: int) -> Cost:
+    """The cost model from a few small trials.
+
+    Args:
+        measure: `pixels, tangents -> (peak bytes)`, run on trial tiles.
+        tangents: directions of the map; 0 for a primal image.
+    """
+    one = min(tangents, 1)
+    small, large = measure(TRIAL_PIXELS, one), measure(2 * TRIAL_PIXELS, one)
+    slope = max(1.0, (large - small) / TRIAL_PIXELS)
+    fixed = max(0.0, small - slope * TRIAL_PIXELS)
+    if tangents < 2:
+        return Cost(fixed, slope, 0.0)
+    both = max(slope, (measure(2 * TRIAL_PIXELS, 2) - fixed) / (2 * TRIAL_PIXELS))
+    # One direction goes without vmap and may be dearer than the second: keep both terms positive.
+    each = max(both - slope, 0.05 * slope)
+    return Cost(fixed, max(slope - each, 0.0), each)
+
+
+def choose(
+    cost: Cost,
+    *,
+    width: int,
+    height: int,
+    tangents: int,
+    budget: int,
+    device: torch.device,
+    whole: bool = False,
+) -> Plan:
+    """The largest band of preferred size, and the most directions, that the budget holds.
+
+    A single row of one direction is always allowed: a map that cannot fit is found out by the
+    device, not by the estimate. A renderer that must be evaluated whole gets all rows at once.
+    """
+    room = max(0.0, budget - cost.fixed)
+    chunk = max(1, tangents)
+    affordable = room / (cost.primal + chunk * cost.tangent)
+    while chunk > 1 and affordable < min(PREFERRED_PIXELS[device.type] / 4, width * height):
+        chunk = (chunk + 1) // 2
+        affordable = room / (cost.primal + chunk * cost.tangent)
+    pixels = min(affordable, PREFERRED_PIXELS[device.type])
+    rows = height if whole else max(1, min(height, int(pixels // width)))
+    return Plan(rows, chunk, int(cost.bytes(rows * width, chunk)))

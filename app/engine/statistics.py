@@ -1,0 +1,92 @@
+"""Statistics of a map, gathered band by band while its values are still in the cache."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What is said of the values of a map; NaN and infinities are counted and left out of the rest.
+
+    Attributes:
+        size: how many values there are.
+        nan: how many are NaN.
+        posinf: how many are +infinity.
+        neginf: how many are -infinity.
+        low: smallest finite value; +infinity when there is none.
+        high: largest finite value; -infinity when there is none.
+        total: sum of the finite values.
+        squares: sum of their squares.
+    """
+
+    size: int = 0
+    nan: int = 0
+    posinf: int = 0
+    neginf: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    total: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def finite(self) -> int:
+        """How many values are finite."""
+        return self.size - self.nan - self.posinf - self.neginf
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the finite values."""
+        return self.total / self.finite if self.finite else None
+
+    @property
+    def rms(self) -> float | None:
+        """Root mean square of the finite values."""
+        return math.sqrt(self.squares / self.finite) if self.finite else None
+
+    def __add__(self, other: Self) -> Self:
+        """The statistics of both sets of values together."""
+        return type(self)(
+            size=self.size + other.size,
+            nan=self.nan + other.nan,
+            posinf=self.posinf + other.posinf,
+            neginf=self.neginf + other.neginf,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+        )
+
+    def describe(self) -> dict[str, float | int | None]:
+        """Plain data for JSON: no NaN and no infinity in it."""
+        return {
+            "size": self.size,
+            "nan": self.nan,
+            "posinf": self.posinf,
+            "neginf": self.neginf,
+            "min": self.low if self.finite else None,
+            "max": self.high if self.finite else None,
+            "mean": self.mean,
+            "rms": self.rms,
+        }
+
+
+def measure(values: Tensor) -> Statistics:
+    """The statistics of a tensor: three passes, and more only where something is not finite."""
+    total = float(values.sum(dtype=torch.float64))
+    if math.isfinite(total):
+        low, high = (float(bound) for bound in torch.aminmax(values))
+        # The norm is taken in float64: squares of float32 values overflow beyond 1e19.
+        norm = float(torch.linalg.vector_norm(values, dtype=torch.float64))
+        return Statistics(size=values.numel(), low=low, high=high, total=total, squares=norm**2)
+    counts = {
+        "nan": int(values.isnan().sum()),
+        "posinf": int(values.isposinf().sum()),
+        "neginf": int(values.isneginf().sum()),
+    }
+    finite = values[values.isfinite()]
+    rest = measure(finite) if finite.numel() else Statistics()
+    return rest + Statistics(size=sum(counts.values()), **counts)

@@ -1,0 +1,34 @@
+"""Forward mode: a tangent is pushed through the renderer beside the values."""
+
+import torch
+from torch import Tensor
+from torch.func import jvp, vmap
+
+from app.engine.strategies._contract import Render, Strategy
+
+
+def differentiate(render: Render, value: Tensor, directions: Tensor) -> tuple[Tensor, Tensor]:
+    """The image and its tangents, in one pass for all directions.
+
+    Exact to rounding. One direction goes without `vmap`, whose batching rules cover less of torch
+    than the operations themselves. `no_grad` keeps weights that require a gradient from growing a
+    graph; it does not stop forward mode.
+    """
+
+    def push(direction: Tensor) -> tuple[Tensor, Tensor]:
+        image, tangent = jvp(render, (value,), (direction,))  # type: ignore[misc]
+        return image, tangent
+
+    with torch.no_grad():
+        if len(directions) == 1:
+            image, tangent = push(directions[0])
+            return image, tangent[None]
+        image, tangents = vmap(
+            push,
+            out_dims=(None, 0),  # type: ignore[arg-type]
+            randomness="same",
+        )(directions)
+        return image, tangents
+
+
+forward = Strategy("forward", "forward mode of torch, exact, one pass", differentiate)

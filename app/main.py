@@ -1,0 +1,62 @@
+"""The application: wiring only."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from app.api import catalogue, errors, health, maps
+from app.api.limits import BodyLimit
+from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
+from app.settings import Settings
+
+WEB = Path(__file__).parent / "web"
+
+
+def create_app(settings: Settings | None = None, backend: Backend | None = None) -> FastAPI:
+    """The server's application.
+
+    Args:
+        settings: read from the environment when not given.
+        backend: where maps are computed; a worker process on this machine by default.
+    """
+    settings = settings or Settings()
+    backend = backend or LocalBackend(
+        LocalSettings(
+            device=settings.device,
+            budget=settings.memory_budget,
+            files=settings.renderers,
+            options=settings.options,
+        )
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await backend.start()
+        yield
+        await backend.stop()
+
+    app = FastAPI(
+        title="sensmap",
+        summary="Sensitivity maps d(image)/d(parameter) of differentiable renderers.",
+        version="1",
+        lifespan=lifespan,
+        max_body_size=settings.max_body_bytes,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.scheduler = Scheduler(
+        backend, Limits(queue=settings.queue, timeout_s=settings.timeout_s)
+    )
+    # Renderers may change between two starts, and nothing else makes equal requests differ.
+    app.state.instance = secrets.token_hex(8)
+    errors.install(app)
+    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
+    for router in (catalogue.router, maps.router, health.router):
+        app.include_router(router)
+    app.mount("/", StaticFiles(directory=WEB, html=True), name="web")
+    return app

@@ -1,0 +1,36 @@
+"""Pluggable differentiable render functions: one file each, and how to declare more."""
+
+from renderers._contract import Frame, Loaded, Pixels, Renderer, Spec, renderer
+from renderers._errors import (
+    DeclarationError,
+    LoadError,
+    OutputError,
+    ParameterError,
+    RendererError,
+    UnknownRendererError,
+    suggestion,
+)
+from renderers._params import Param, Wrt, param, parse_wrt
+from renderers._registry import Registry, load
+
+__all__ = [
+    "DeclarationError",
+    "Frame",
+    "LoadError",
+    "Loaded",
+    "OutputError",
+    "Param",
+    "ParameterError",
+    "Pixels",
+    "Registry",
+    "Renderer",
+    "RendererError",
+    "Spec",
+    "UnknownRendererError",
+    "Wrt",
+    "load",
+    "param",
+    "parse_wrt",
+    "renderer",
+    "suggestion",
+]
