@@ -10,8 +10,8 @@ from renderers._errors import (
     UnknownRendererError,
     suggestion,
 )
-from renderers._params import Param, Wrt, param, parse_wrt
-from renderers._registry import Registry, load
+from renderers._params import Param, Wrt, param, parse_value, parse_wrt
+from renderers._registry import Registry, load, reason
 
 __all__ = [
     "DeclarationError",
@@ -30,7 +30,9 @@ __all__ = [
     "Wrt",
     "load",
     "param",
+    "parse_value",
     "parse_wrt",
+    "reason",
     "renderer",
     "suggestion",
 ]

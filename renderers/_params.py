@@ -1,5 +1,6 @@
 """Parameters: what a renderer declares of its inputs, and the checking of values against it."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from renderers._errors import DeclarationError, ParameterError, suggestion
 
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 WRT = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?P<index>(?:\[[0-9, ]+\])*)")
 
@@ -229,3 +231,34 @@ def parse_wrt(text: str, params: Mapping[str, Param]) -> Wrt:
             field="wrt",
         )
     return Wrt(name, index, shape[len(index) :], params[name].unit)
+
+
+def parse_value(name: str, text: str) -> Any:
+    """Read a value as it stands in an address or on a command line.
+
+    A number, numbers with commas between them, or nested lists as in JSON.
+
+    Raises:
+        ParameterError: it is none of these.
+    """
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_number(name) from error
+    numbers = [_number(name, part.strip()) for part in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _number(name: str, text: str) -> int | float:
+    if len(text) > 64 or not NUMBER.fullmatch(text):
+        raise _no_number(name)
+    return int(text) if text.isdigit() else float(text)
+
+
+def _no_number(name: str) -> ParameterError:
+    return ParameterError(
+        f"{name!r} wants a number, or numbers with commas between.",
+        code="not_a_number",
+        field=name,
+    )

@@ -15,7 +15,7 @@ from types import MappingProxyType, ModuleType
 from typing import Self
 
 from renderers._contract import Renderer
-from renderers._errors import LoadError, UnknownRendererError, suggestion
+from renderers._errors import LoadError, RendererError, UnknownRendererError, suggestion
 
 ENTRY_POINT_GROUP = "sensmap.renderers"
 
@@ -57,10 +57,10 @@ class Registry:
             raise LoadError(f"The name {name!r} is taken; give `@renderer(name=...)` another.")
         return type(self)(MappingProxyType({**self.renderers, name: found}), self.failures)
 
-    def fail(self, name: str, reason: str) -> Self:
+    def fail(self, name: str, why: str) -> Self:
         """A registry that knows that `name` did not load, and why; the renderer is gone from it."""
         renderers = {key: value for key, value in self.renderers.items() if key != name}
-        failures = {**self.failures, name: reason}
+        failures = {**self.failures, name: why}
         return type(self)(MappingProxyType(renderers), MappingProxyType(failures))
 
 
@@ -89,14 +89,14 @@ def load(
             for found in find():
                 registry = registry.add(found)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
-            registry = registry.fail(label, describe(error))
+            registry = registry.fail(label, reason(error))
     return registry
 
 
-def describe(error: BaseException) -> str:
-    """What went wrong in one line: the kind of the error and its message."""
+def reason(error: BaseException) -> str:
+    """Why something did not load, in one line: the kind of the error and its message."""
     message = str(error).strip()
-    return message if isinstance(error, LoadError) else f"{type(error).__name__}: {message}"
+    return message if isinstance(error, RendererError) else f"{type(error).__name__}: {message}"
 
 
 Found = tuple[str, Callable[[], Iterable[Renderer]]]

@@ -9,8 +9,9 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from app.captions import captioned
 from app.compute import Result
-from app.imaging import Encoded, Format, MapData, Style
+from app.imaging import Encoded, Format, Style
 from renderers import Spec, parse_wrt
 
 # A body is handed to the socket in pieces of this size, so that a slow client is noticed.
@@ -41,24 +42,6 @@ class Chunks(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-def map_data(result: Result, spec: Spec) -> MapData:
-    """The map with the words that belong to it."""
-    assert result.values is not None  # noqa: S101 - asked for a map
-    wrt = parse_wrt(result.work.wrt, spec.params)
-    return MapData(
-        values=result.values,
-        image=result.image,
-        channels=spec.channels,
-        labels=tuple(wrt.labels()) if wrt.shape and wrt.size <= MOST_LABELS else (),
-        title=f"d(image)/d({wrt})",
-        unit=f"per {wrt.unit}" if wrt.unit else "",
-    )
-
-
-# An image-shaped parameter has a million entries, and nobody reads a million labels.
-MOST_LABELS = 1024
-
-
 def encode(
     result: Result, spec: Spec, format_: Format, style: Style, request: Mapping[str, Any]
 ) -> Chunks:
@@ -72,7 +55,7 @@ def encode(
     if result.values is None:
         encoded = format_.encode_image(result.image, metadata)
     else:
-        data = map_data(result, spec)
+        data = captioned(result.values, result.image, spec, parse_wrt(result.work.wrt, spec.params))
         metadata |= {"sensmap:title": data.title, "sensmap:unit": data.unit}
         encoded = format_.encode(data, style, metadata)
     took = {**result.facts["seconds"], "encode": time.perf_counter() - started}

@@ -1,6 +1,5 @@
 """The fields of a request from a query string, so that `<img src>` can ask what a body asks."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.api.errors import RequestError
-from renderers import Spec, suggestion
+from renderers import Spec, parse_value, suggestion
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
 TEXT_FIELDS = frozenset({"wrt", "strategy", "dtype", "colormap_name", "norm"})
 FLAG_FIELDS = frozenset({"symmetric", "colorbar"})
@@ -23,7 +21,8 @@ def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec)
     the request has the same name.
 
     Raises:
-        RequestError: an unknown name, one given twice, or a value that is no number.
+        RequestError: an unknown name, or one given twice.
+        ParameterError: a value that is no number.
     """
     body: dict[str, Any] = {}
     params: dict[str, Any] = {}
@@ -33,7 +32,7 @@ def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec)
             target, key, value = body, name, _field(name, text)
         elif name.removeprefix("params.") in spec.params:
             key = name.removeprefix("params.")
-            target, value = params, _value(key, text)
+            target, value = params, parse_value(key, text)
         else:
             raise RequestError(
                 422,
@@ -57,27 +56,4 @@ def _field(name: str, text: str) -> Any:
         return text
     if name == "channel":
         return int(text) if re.fullmatch(r"\d{1,6}", text) else text
-    return _value(name, text)
-
-
-def _value(name: str, text: str) -> Any:
-    """A number, numbers with commas between them, or nested lists as in JSON."""
-    if text.startswith("["):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise _no_number(name) from error
-    numbers = [_number(name, part.strip()) for part in text.split(",")]
-    return numbers if len(numbers) > 1 else numbers[0]
-
-
-def _number(name: str, text: str) -> int | float:
-    if len(text) > 64 or not NUMBER.fullmatch(text):
-        raise _no_number(name)
-    return int(text) if text.isdigit() else float(text)
-
-
-def _no_number(name: str) -> RequestError:
-    return RequestError(
-        422, "not_a_number", f"{name!r} wants a number, or numbers with commas between.", field=name
-    )
+    return parse_value(name, text)

@@ -25,10 +25,11 @@ from app.engine import (
     EngineError,
     SensitivityMap,
     Task,
+    open_device,
     sensitivity_map,
     trial_cost,
 )
-from renderers import Loaded, LoadError, Registry, RendererError, load, parse_wrt
+from renderers import Loaded, Registry, RendererError, load, parse_wrt, reason
 
 LOG = logging.getLogger("sensmap.worker")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -97,8 +98,7 @@ class Studio:
             try:
                 self.loaded(name, "float32")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
-                reason = str(error) if isinstance(error, RendererError) else repr(error)
-                self.registry = self.registry.fail(name, reason)
+                self.registry = self.registry.fail(name, reason(error))
 
     def compute(self, work: Work, segment: Segment, channel: Channel, id_: int) -> SensitivityMap:
         """Compute a map into the segment, telling of its progress."""
@@ -141,30 +141,12 @@ def facts(result: SensitivityMap) -> dict[str, Any]:
     }
 
 
-def open_device(name: str) -> torch.device:
-    """The device that was asked for, or an error: never another one in silence.
-
-    Raises:
-        LoadError: the machine does not have it.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    device = torch.device(name)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise LoadError(f"Device {name!r} was asked for, but torch sees no CUDA device here.")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise LoadError(f"Device {name!r} was asked for; there are {torch.cuda.device_count()}.")
-    if device.type not in ("cpu", "cuda"):
-        raise LoadError(f"Device {name!r} is not supported: cpu, cuda or cuda:N.")
-    return device
-
-
 def serve(channel: Channel) -> None:
     """Load the renderers, say so, and compute what is asked until told to stop."""
     setup = channel.requests.get()
     try:
         device = open_device(setup["device"])
-    except (LoadError, RuntimeError) as error:
+    except EngineError as error:
         channel.send(event="unusable", message=str(error))
         return
 

@@ -1,7 +1,9 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
+from app.engine.device import open_device
 from app.engine.errors import (
     CancelledError,
+    DeviceError,
     DeviceMemoryError,
     EngineError,
     RenderError,
@@ -26,6 +28,7 @@ __all__ = [
     "Arrays",
     "CancelledError",
     "Cost",
+    "DeviceError",
     "DeviceMemoryError",
     "EngineError",
     "Plan",
@@ -36,6 +39,7 @@ __all__ = [
     "UnknownStrategyError",
     "allocate",
     "choose_strategy",
+    "open_device",
     "sensitivity_map",
     "trial_cost",
 ]

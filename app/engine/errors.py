@@ -1,6 +1,7 @@
 """Errors of the engine.
 
 EngineError
+├── DeviceError             a device that was asked for is not there
 ├── UnknownStrategyError    no strategy of that name
 ├── RenderError             the renderer raised while it was evaluated or differentiated
 ├── DeviceMemoryError       the smallest tile does not fit on the device
@@ -18,6 +19,12 @@ class EngineError(Exception):
 
     code = "engine_error"
     field = ""
+
+
+class DeviceError(EngineError):
+    """A device that was asked for is not there."""
+
+    code = "no_device"
 
 
 class UnknownStrategyError(EngineError):

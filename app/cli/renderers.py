@@ -1,0 +1,69 @@
+"""`sensmap renderers`: what there is to render, or everything about one renderer."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.terminal import Files, Options, parse_options, plain_errors
+from renderers import Param, Registry, Renderer, load, reason
+
+paper = Console()
+
+
+def renderers_command(
+    name: Annotated[str, typer.Argument(help="A renderer; all of them by default.")] = "",
+    files: Files = None,
+    options: Options = None,
+) -> None:
+    """List the renderers and what did not load, or show the parameters of one."""
+    with plain_errors():
+        registry = tried(load(files or ()), parse_options(options))
+        if name:
+            show(registry.get(name))
+        else:
+            show_all(registry)
+
+
+def tried(registry: Registry, options: dict[str, dict[str, str]]) -> Registry:
+    """The registry after each renderer was loaded once, as a server does when it starts."""
+    for name in registry.names():
+        try:
+            registry.get(name).load(options=options.get(name))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
+            registry = registry.fail(name, reason(error))
+    return registry
+
+
+def show_all(registry: Registry) -> None:
+    """A line for each renderer, then a line for each that did not load."""
+    table = Table("renderer", "kind", "parameters", "what it is", box=None, pad_edge=False)
+    for name in registry.names():
+        spec = registry.get(name).spec
+        table.add_row(name, spec.kind, ", ".join(spec.params), spec.summary)
+    paper.print(table)
+    for name, why in registry.failures.items():
+        paper.print(f"{name}: did not load: {why}", style="red", markup=False, soft_wrap=True)
+
+
+def show(found: Renderer) -> None:
+    """The documentation of a renderer and a line for each of its parameters."""
+    spec = found.spec
+    paper.print(spec.doc + "\n", markup=False, highlight=False)
+    table = Table("parameter", "default", "allowed", "help", box=None, pad_edge=False)
+    for name, declared in spec.params.items():
+        table.add_row(name, default_text(declared), declared.range_text(), declared.help)
+    paper.print(table)
+    if found.options:
+        paper.print(
+            f"\noptions of the operator: {', '.join(found.options)}", markup=False, highlight=False
+        )
+
+
+def default_text(declared: Param) -> str:
+    """A default as it would be written for `--set`; a long one by its shape."""
+    entries = declared.default.flatten().tolist()
+    if len(entries) > 8:
+        return f"shape {list(declared.shape)}"
+    return ",".join(f"{entry:g}" for entry in entries)
