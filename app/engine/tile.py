@@ -10,7 +10,7 @@ from app.engine import strategies
 from app.engine.errors import RenderError
 from app.engine.frame import Band, window
 from app.engine.memory import out_of_memory
-from app.engine.strategies import Strategy
+from app.engine.strategies import Strategy, Tile
 from app.engine.task import Task
 from renderers import Loaded, RendererError
 
@@ -66,14 +66,8 @@ class Tiles:
         if task.wrt is None:
             with torch.no_grad():
                 return loaded(asked.where, self.params, task.seed)[asked.keep], None
-        name = task.wrt.name
-
-        def render(value: Tensor) -> Tensor:
-            return loaded(asked.where, {**self.params, name: value}, task.seed)
-
-        image, tangents = self.strategy.differentiate(
-            render, self.params[name], self.directions[chunk]
-        )
+        tile = Tile(loaded, asked.where, self.params, task.wrt.name, task.seed)
+        image, tangents = self.strategy.differentiate(tile, self.directions[chunk])
         return image[asked.keep], tangents[:, asked.keep]
 
 

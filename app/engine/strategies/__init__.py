@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from app.engine.errors import UnknownStrategyError
-from app.engine.strategies._contract import Render, Strategy
+from app.engine.strategies._contract import Strategy, Tile
 from app.engine.strategies.forward import forward
 from renderers import suggestion
 
@@ -26,4 +26,4 @@ def choose(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-__all__ = ["AUTO", "CHOICES", "STRATEGIES", "Render", "Strategy", "choose"]
+__all__ = ["AUTO", "CHOICES", "STRATEGIES", "Strategy", "Tile", "choose"]

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 from torch.func import jvp, vmap
 
-from app.engine.strategies._contract import Render, Strategy
+from app.engine.strategies._contract import Strategy, Tile
 
 
-def differentiate(render: Render, value: Tensor, directions: Tensor) -> tuple[Tensor, Tensor]:
+def differentiate(tile: Tile, directions: Tensor) -> tuple[Tensor, Tensor]:
     """The image and its tangents, in one pass for all directions.
 
     Exact to rounding. One direction goes without `vmap`, whose batching rules cover less of torch
@@ -16,7 +16,7 @@ def differentiate(render: Render, value: Tensor, directions: Tensor) -> tuple[Te
     """
 
     def push(direction: Tensor) -> tuple[Tensor, Tensor]:
-        image, tangent = jvp(render, (value,), (direction,))  # type: ignore[misc]
+        image, tangent = jvp(tile, (tile.value,), (direction,))  # type: ignore[misc]
         return image, tangent
 
     with torch.no_grad():
