@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -147,19 +147,15 @@ class Spec:
         }
 
     @classmethod
-    def from_description(cls, data: Mapping[str, Any]) -> Self:
+    def from_description(cls, data: Mapping[str, Any]) -> "Spec":
         """The declaration back from `describe`."""
         params = {name: Param.from_description(item) for name, item in data["params"].items()}
         fields = {**data, "channels": tuple(data["channels"]), "params": params}
         return cls(**fields)
 
 
-class Render(Protocol):
-    """The render function itself, with everything it keeps on the device."""
-
-    def __call__(self, where: Any, /, **params: Any) -> Tensor:
-        """The image at `where`, shape `(*pixels, channels)`."""
-
+Render = Callable[..., Tensor]
+"""The render function itself: `where, **params` to the image at `where`, `(*pixels, channels)`."""
 
 Jvp = Callable[[Any, Mapping[str, Tensor], Mapping[str, Tensor]], tuple[Tensor, Tensor]]
 

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -90,7 +90,7 @@ class Param:
         }
 
     @classmethod
-    def from_description(cls, data: Mapping[str, Any]) -> Self:
+    def from_description(cls, data: Mapping[str, Any]) -> "Param":
         """The declaration back from `describe`."""
         default = torch.tensor(data["default"], dtype=torch.float64).reshape(data["shape"])
         return cls(default, data["low"], data["high"], data["unit"], data["help"])

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Self
 
 from renderers._contract import Renderer
 from renderers._errors import LoadError, RendererError, UnknownRendererError, suggestion
@@ -46,7 +45,7 @@ class Registry:
         """The names of the renderers that loaded, sorted."""
         return sorted(self.renderers)
 
-    def add(self, found: Renderer) -> Self:
+    def add(self, found: Renderer) -> "Registry":
         """A registry with one renderer more.
 
         Raises:
@@ -57,7 +56,7 @@ class Registry:
             raise LoadError(f"The name {name!r} is taken; give `@renderer(name=...)` another.")
         return type(self)(MappingProxyType({**self.renderers, name: found}), self.failures)
 
-    def fail(self, name: str, why: str) -> Self:
+    def fail(self, name: str, why: str) -> "Registry":
         """A registry that knows that `name` did not load, and why; the renderer is gone from it."""
         renderers = {key: value for key, value in self.renderers.items() if key != name}
         failures = {**self.failures, name: why}

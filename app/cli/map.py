@@ -1,6 +1,5 @@
 """`sensmap map`: compute a map and write it to files."""
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -113,9 +112,9 @@ def encode(
     assert result.values is not None  # noqa: S101 - asked for a map
     assert task.wrt is not None  # noqa: S101
     metadata = {
-        "sensmap:request": json.dumps(request),
-        "sensmap:strategy": result.strategy,
-        "sensmap:statistics": json.dumps(result.statistics.describe()),
+        "request": request,
+        "strategy": result.strategy,
+        "statistics": result.statistics.describe(),
     }
     return form.encode(captioned(result.values, result.image, spec, task.wrt), style, metadata)
 

@@ -21,6 +21,7 @@ from app.engine.statistics import Statistics
 from app.engine.strategies import CHOICES as STRATEGY_CHOICES
 from app.engine.strategies import choose as choose_strategy
 from app.engine.task import Task
+from app.engine.tile import without_paths
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -42,4 +43,5 @@ __all__ = [
     "open_device",
     "sensitivity_map",
     "trial_cost",
+    "without_paths",
 ]

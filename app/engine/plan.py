@@ -29,7 +29,7 @@ class Cost:
     primal: float
     tangent: float
 
-    def bytes(self, pixels: float, tangents: int) -> float:
+    def bytes(self, pixels: int, tangents: int) -> float:
         """Bytes that a tile of that many pixels and directions needs at its peak."""
         return self.fixed + pixels * (self.primal + tangents * self.tangent)
 
@@ -98,7 +98,9 @@ def choose(
     room = max(0.0, budget - cost.fixed)
     chunk = max(1, tangents)
     affordable = room / (cost.primal + chunk * cost.tangent)
-    while chunk > 1 and affordable < min(PREFERRED_PIXELS[device.type] / 4, width * height):
+    frame = width * height
+    needed = frame if whole else min(PREFERRED_PIXELS[device.type] / 4, frame)
+    while chunk > 1 and affordable < needed:
         chunk = (chunk + 1) // 2
         affordable = room / (cost.primal + chunk * cost.tangent)
     pixels = min(affordable, PREFERRED_PIXELS[device.type])

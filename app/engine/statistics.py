@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 
@@ -47,7 +47,7 @@ class Statistics:
         """Root mean square of the finite values."""
         return math.sqrt(self.squares / self.finite) if self.finite else None
 
-    def __add__(self, other: Self) -> Self:
+    def __add__(self, other: "Statistics") -> "Statistics":
         """The statistics of both sets of values together."""
         return type(self)(
             size=self.size + other.size,
@@ -74,7 +74,7 @@ class Statistics:
         }
 
 
-def measure(values: Tensor) -> Statistics:
+def measure(values: Float[Tensor, "..."]) -> Statistics:
     """The statistics of a tensor: three passes, and more only where something is not finite."""
     total = float(values.sum(dtype=torch.float64))
     if math.isfinite(total):

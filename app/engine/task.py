@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from renderers import Wrt
@@ -34,7 +35,7 @@ class Task:
         """How many directions are pushed through the renderer."""
         return self.wrt.size if self.wrt else 0
 
-    def directions(self, device: torch.device, dtype: torch.dtype) -> Tensor:
+    def directions(self, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "n *entries"]:
         """The unit directions of what is differentiated, shape `(tangents, *parameter.shape)`."""
         if self.wrt is None:
             return torch.zeros((0,), device=device, dtype=dtype)

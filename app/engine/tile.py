@@ -4,10 +4,12 @@ import re
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from app.engine import strategies
 from app.engine.errors import RenderError
+from app.engine.evaluate import evaluate
 from app.engine.frame import Band, window
 from app.engine.memory import out_of_memory
 from app.engine.strategies import Strategy, Tile
@@ -39,7 +41,9 @@ class Tiles:
             strategies.choose(task.strategy),
         )
 
-    def evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
+    def evaluate(
+        self, band: Band, chunk: slice
+    ) -> tuple[Float[Tensor, "rows width channels"], Float[Tensor, "n rows width channels"] | None]:
         """The band's image `(rows, width, channels)` and its tangents `(n, rows, width, channels)`.
 
         Raises:
@@ -65,7 +69,8 @@ class Tiles:
             torch.manual_seed(task.seed)
         if task.wrt is None:
             with torch.no_grad():
-                return loaded(asked.where, self.params, task.seed)[asked.keep], None
+                image = evaluate(loaded, asked.where, self.params, task.seed)
+                return image[asked.keep], None
         tile = Tile(loaded, asked.where, self.params, task.wrt.name, task.seed)
         image, tangents = self.strategy.differentiate(tile, self.directions[chunk])
         return image[asked.keep], tangents[:, asked.keep]

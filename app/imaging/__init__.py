@@ -1,4 +1,4 @@
-"""Arrays to bytes: heatmaps, files and statistics. Knows nothing of renderers, torch or HTTP.
+"""Arrays to bytes: heatmaps and files. Knows nothing of renderers, torch or HTTP.
 
 The way of a map: `MapData` is reduced to a layer for each component of the parameter (`channel`),
 given a range (`rescale`) and a norm (`norm`), turned into palette indices (`rescale.index`),
@@ -31,7 +31,6 @@ from app.imaging.heatmap import MOST_PANELS, Heatmap, heatmap
 from app.imaging.mapdata import MapData
 from app.imaging.norm import NORMS, Norm, norm_for
 from app.imaging.rescale import Rescale, index, robust_rescale
-from app.imaging.statistics import Statistics, statistics
 from app.imaging.style import Style
 
 __all__ = [
@@ -59,7 +58,6 @@ __all__ = [
     "MissingImageError",
     "Norm",
     "Rescale",
-    "Statistics",
     "Style",
     "TooManyPanelsError",
     "UnknownNameError",
@@ -71,5 +69,4 @@ __all__ = [
     "norm_for",
     "reduce_channels",
     "robust_rescale",
-    "statistics",
 ]

@@ -81,6 +81,7 @@ def _euclidean(values: FloatArray) -> FloatArray:
         return layer
     for top in range(0, len(values), _ROWS):  # in float64 no square of a float32 overflows
         wide = values[top : top + _ROWS].astype(np.float64)
+        np.square(wide, out=wide)
         with np.errstate(over="ignore"):
-            layer[top : top + _ROWS] = np.sqrt(np.einsum("hwc,hwc->hw", wide, wide))
+            layer[top : top + _ROWS] = np.sqrt(wide @ np.ones(values.shape[2]))
     return layer

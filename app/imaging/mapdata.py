@@ -27,8 +27,8 @@ class MapData:
         unit: What the numbers are measured in, for example ``per scene unit``.
     """
 
-    values: FloatArray
-    image: FloatArray | None = None
+    values: NDArray[Any]  # its type is checked below, with a message for the reader
+    image: NDArray[Any] | None = None
     channels: tuple[str, ...] | str = ()
     labels: tuple[str, ...] = ()
     title: str = ""
@@ -57,7 +57,7 @@ class MapData:
         return " ".join(part for part in (self.title, self.unit) if part)
 
 
-def _check_values(values: FloatArray) -> None:
+def _check_values(values: NDArray[Any]) -> None:
     if values.ndim < 3 or values.size == 0:
         raise InvalidMapError(
             f"A map has shape (H, W, C, ...) with nothing empty, but got {values.shape}."

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from jaxtyping import Float
 from torch import Tensor
 
+from app.engine.evaluate import evaluate
 from renderers import Frame, Loaded, Pixels
 
 
@@ -31,17 +33,22 @@ class Tile:
         """The value at which the derivative is taken."""
         return self.params[self.wrt]
 
-    def __call__(self, value: Tensor) -> Tensor:
+    def __call__(self, value: Tensor) -> Float[Tensor, "*pixels channels"]:
         """The image `(*pixels, channels)` with the differentiated parameter at `value`."""
         return self.at(self.where, value)
 
-    def at(self, where: Pixels | Frame, value: Tensor) -> Tensor:
+    def at(self, where: Pixels | Frame, value: Tensor) -> Float[Tensor, "*pixels channels"]:
         """The image at other positions."""
-        return self.loaded(where, {**self.params, self.wrt: value}, self.seed)
+        return evaluate(self.loaded, where, {**self.params, self.wrt: value}, self.seed)
 
 
-Differentiate = Callable[[Tile, Tensor], tuple[Tensor, Tensor]]
-"""`tile, directions (n, *value.shape)` to the image and its tangents `(n, *image.shape)`."""
+Directions = Float[Tensor, "n *entries"]
+"""Directions in parameter space, `(n, *value.shape)`."""
+Image = Float[Tensor, "*pixels channels"]
+"""A tile's image."""
+Tangents = Float[Tensor, "n *pixels channels"]
+"""A tile's derivative along each direction, `(n, *image.shape)`."""
+Differentiate = Callable[[Tile, Directions], tuple[Image, Tangents]]
 
 
 @dataclass(frozen=True, slots=True)

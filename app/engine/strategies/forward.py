@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 from torch.func import jvp, vmap
 
-from app.engine.strategies._contract import Strategy, Tile
+from app.engine.strategies._contract import Directions, Image, Strategy, Tangents, Tile
 
 
-def differentiate(tile: Tile, directions: Tensor) -> tuple[Tensor, Tensor]:
+def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
     """The image and its tangents, in one pass for all directions.
 
     Exact to rounding. One direction goes without `vmap`, whose batching rules cover less of torch

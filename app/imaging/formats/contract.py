@@ -1,9 +1,9 @@
 """What every format offers: two encoders, and the names by which it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any
 
 from app.imaging.mapdata import FloatArray, MapData
 from app.imaging.style import Style
@@ -34,18 +34,14 @@ class Encoded:
         return b"".join(self.chunks)
 
 
-class EncodeMap(Protocol):
-    """Encodes a sensitivity map; `style` is for formats that draw, the rest ignore it."""
+# What was asked and how it was got, as plain data; each format writes it in its own way.
+Metadata = Mapping[str, Any]
 
-    def __call__(self, data: MapData, style: Style, metadata: Mapping[str, str], /) -> Encoded:
-        """The map in bytes."""
+# A sensitivity map in bytes. The style is for formats that draw; the rest ignore it.
+EncodeMap = Callable[[MapData, Style, Metadata], Encoded]
 
-
-class EncodeImage(Protocol):
-    """Encodes a primal image ``(H, W, C)``."""
-
-    def __call__(self, image: FloatArray, metadata: Mapping[str, str], /) -> Encoded:
-        """The image in bytes."""
+# A primal image ``(H, W, C)`` in bytes.
+EncodeImage = Callable[[FloatArray, Metadata], Encoded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

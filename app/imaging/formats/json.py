@@ -1,39 +1,38 @@
 """JSON: what there is to say about a map without its numbers. Never arrays, never NaN."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
-from app.imaging.formats.contract import Encoded, Format
+from app.imaging.formats.contract import Encoded, Format, Metadata
 from app.imaging.mapdata import FloatArray, MapData
-from app.imaging.statistics import statistics
 from app.imaging.style import Style
 
 _MEDIA_TYPE: Final = "application/json"
 
 
-def encode(data: MapData, _style: Style, metadata: Mapping[str, str]) -> Encoded:
-    """Names, shape and statistics of a map."""
-    described = {"title": data.title, "unit": data.unit, "channels": list(data.channels)}
-    return _encoded({**described, "labels": list(data.labels)}, data.values, metadata)
+def encode(data: MapData, _style: Style, metadata: Metadata) -> Encoded:
+    """Names and shape of a map, with the metadata."""
+    return _encoded({**described(data), **metadata})
 
 
-def encode_image(image: FloatArray, metadata: Mapping[str, str]) -> Encoded:
-    """Shape and statistics of an image."""
-    return _encoded({}, image, metadata)
+def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
+    """Shape of an image, with the metadata."""
+    return _encoded({"shape": list(image.shape), "dtype": str(image.dtype), **metadata})
 
 
-def _encoded(
-    described: Mapping[str, object], values: FloatArray, metadata: Mapping[str, str]
-) -> Encoded:
-    document = {
-        **described,
-        "shape": list(values.shape),
-        "dtype": str(values.dtype),
-        "statistics": asdict(statistics(values)),  # None, and not NaN, where there is no number
-        "metadata": dict(metadata),
+def described(data: MapData) -> dict[str, Any]:
+    """The words that belong to a map, as plain data."""
+    return {
+        "title": data.title,
+        "unit": data.unit,
+        "channels": list(data.channels),
+        "labels": list(data.labels),
+        "shape": list(data.values.shape),
+        "dtype": str(data.values.dtype),
     }
+
+
+def _encoded(document: Metadata) -> Encoded:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     return Encoded((text.encode(),), _MEDIA_TYPE)
 

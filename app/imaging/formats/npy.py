@@ -1,25 +1,24 @@
 """NPY: the numbers themselves, as ``numpy.load(..., allow_pickle=False)`` reads them."""
 
-from collections.abc import Mapping
 from io import BytesIO
 from typing import Final
 
 import numpy as np
 from numpy.lib.format import write_array_header_1_0
 
-from app.imaging.formats.contract import Encoded, Format
+from app.imaging.formats.contract import Encoded, Format, Metadata
 from app.imaging.mapdata import FloatArray, MapData
 from app.imaging.style import Style
 
 _MEDIA_TYPE: Final = "application/octet-stream"  # NPY has no registered media type
 
 
-def encode(data: MapData, _style: Style, _metadata: Mapping[str, str]) -> Encoded:
+def encode(data: MapData, _style: Style, _metadata: Metadata) -> Encoded:
     """The values, of shape ``image.shape + wrt.shape``; there is no place for metadata."""
     return _encoded(data.values)
 
 
-def encode_image(image: FloatArray, _metadata: Mapping[str, str]) -> Encoded:
+def encode_image(image: FloatArray, _metadata: Metadata) -> Encoded:
     """The image ``(H, W, C)``, not clipped."""
     return _encoded(image)
 

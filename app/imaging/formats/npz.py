@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.imaging.formats.contract import Encoded, Format
+from app.imaging.formats.contract import Encoded, Format, Metadata
+from app.imaging.formats.json import described
 from app.imaging.formats.npy import plain
 from app.imaging.mapdata import FloatArray, MapData
 from app.imaging.style import Style
@@ -16,30 +17,22 @@ from app.imaging.style import Style
 _MEDIA_TYPE: Final = "application/zip"
 
 
-def encode(data: MapData, _style: Style, metadata: Mapping[str, str]) -> Encoded:
+def encode(data: MapData, _style: Style, metadata: Metadata) -> Encoded:
     """``values``, ``image`` (where there is one) and ``metadata`` (JSON, a 0-d unicode array)."""
     arrays = {"values": plain(data.values)}
     if data.image is not None:
         arrays["image"] = plain(data.image)
-    names = {
-        "title": data.title,
-        "unit": data.unit,
-        "channels": list(data.channels),
-        "labels": list(data.labels),
-    }
-    return _encoded(arrays, {**names, "metadata": dict(metadata)})
+    return _encoded(arrays, {**described(data), **metadata})
 
 
-def encode_image(image: FloatArray, metadata: Mapping[str, str]) -> Encoded:
+def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
     """``image`` and ``metadata``."""
-    return _encoded({"image": plain(image)}, {"metadata": dict(metadata)})
+    return _encoded({"image": plain(image)}, metadata)
 
 
-def _encoded(
-    arrays: Mapping[str, NDArray[np.floating]], described: Mapping[str, object]
-) -> Encoded:
+def _encoded(arrays: Mapping[str, NDArray[np.floating]], words: Metadata) -> Encoded:
     stream = BytesIO()
-    text = np.asarray(json.dumps(described, ensure_ascii=False))
+    text = np.asarray(json.dumps(words, ensure_ascii=False))
     # Not compressed: float noise shrinks by a tenth, and takes a hundred times as long.
     np.savez(stream, allow_pickle=False, metadata=text, **arrays)
     return Encoded((stream.getbuffer(),), _MEDIA_TYPE)

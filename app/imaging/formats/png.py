@@ -1,6 +1,6 @@
 """PNG: a map as a heatmap, an image as itself. What was asked and decided stands in text chunks."""
 
-from collections.abc import Mapping
+import json
 from io import BytesIO
 from typing import Final
 
@@ -10,7 +10,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from app.imaging.errors import InvalidMetadataError, quote
-from app.imaging.formats.contract import Encoded, Format
+from app.imaging.formats.contract import Encoded, Format, Metadata
 from app.imaging.heatmap import heatmap
 from app.imaging.mapdata import FloatArray, MapData
 from app.imaging.style import Style
@@ -26,14 +26,13 @@ _ROWS: Final = 16  # at a time, so that the float copy stays in the cache
 _LONGEST_KEY: Final = 79  # of a PNG keyword, by the standard
 
 
-def encode(data: MapData, style: Style, metadata: Mapping[str, str]) -> Encoded:
+def encode(data: MapData, style: Style, metadata: Metadata) -> Encoded:
     """The heatmap of a map, with the metadata and the choices of the heatmap as text chunks."""
     drawn = heatmap(data, style)
-    facts = {f"sensmap:{key}": value for key, value in drawn.facts.items()}
-    return Encoded((_png(drawn.picture, {**facts, **metadata}),), _MEDIA_TYPE, drawn.facts)
+    return Encoded((_png(drawn.picture, {**drawn.facts, **metadata}),), _MEDIA_TYPE, drawn.facts)
 
 
-def encode_image(image: FloatArray, metadata: Mapping[str, str]) -> Encoded:
+def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
     """A primal image ``(H, W, C)``, clipped to [0, 1], its numbers taken as they are for display.
 
     Three channels are RGB. Any other number is drawn in grey: the one channel, or the mean of all.
@@ -65,15 +64,17 @@ def _bytes_of(image: FloatArray) -> NDArray[np.uint8]:
     return levels[:, :, 0] if image.shape[2] == 1 else levels
 
 
-def _png(picture: Image.Image, metadata: Mapping[str, str]) -> bytes:
+def _png(picture: Image.Image, metadata: Metadata) -> bytes:
     stream = BytesIO()
     picture.save(stream, "PNG", compress_level=_LEVEL, pnginfo=_text_chunks(metadata))
     return stream.getvalue()
 
 
-def _text_chunks(metadata: Mapping[str, str]) -> PngInfo:
+def _text_chunks(metadata: Metadata) -> PngInfo:
     chunks = PngInfo()
-    for key, text in metadata.items():
+    for name, value in metadata.items():
+        key = f"sensmap:{name}"
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if not (0 < len(key) <= _LONGEST_KEY and key.isascii() and key.isprintable()):
             raise InvalidMetadataError(
                 f"A PNG keyword has 1 to {_LONGEST_KEY} printable ASCII letters; got {quote(key)}."

@@ -1,0 +1,55 @@
+"""Every numerical tolerance of the suite, with its reason: a test states a claim, not a number."""
+
+# --- imaging --------------------------------------------------------------------------------------
+
+# Sums of a million float64 in another order: blocks against NumPy's pairwise sum of the whole.
+SUM_RTOL = 1e-12
+
+# A weighted sum of three float32 products rounds a few times at 6e-8 each.
+FLOAT32_SUM_RTOL = 5e-7
+
+# A norm and its inverse in float64: a logarithm and an exponential, each good to an ulp or two, and
+# the exponential multiplies the error of its argument (at most 7) by that argument.
+NORM_ROUND_TRIP_RTOL = 1e-13
+
+# A value computed by float32 arithmetic may round to the palette index next to that of float64.
+INDEX_LEVELS = 1
+
+# --- engine ---------------------------------------------------------------------------------------
+
+# Forward mode against a closed form: rounding of a handful of operations, relative to the largest.
+CLOSED_FORM = {"float32": 1e-5, "float64": 1e-10}
+
+# The same sum taken band by band and over the whole, in float64.
+STATISTICS_RTOL = 1e-9
+
+# --- renderers ------------------------------------------------------------------------------------
+
+# Central differences in float64 with a step of 1e-6 max(1, |p|), relative to the largest entry of
+# the map: truncation is of order 1e-12 times a third derivative, rounding of order 1e-10.
+FINITE_DIFFERENCES = 1e-6
+
+# Several tangents by vmap against one after another: torch may sum the same products in another
+# order; in units of the dtype's eps, relative to the largest entry.
+TANGENT_CHUNK = 16
+
+# A renderer against a formula evaluated by NumPy in float64: rounding of a few dozen operations.
+RENDERER_FORMULA = 1e-12
+
+# --- the server ------------------------------------------------------------------------------------
+
+# A dozen operations in float64 against NumPy's, relative to the largest value of the map: the edge
+# of the disc divides a difference of two numbers near 1 by 0.05, which costs a digit and a half.
+CLOSED_FORM_FLOAT64 = 1e-10
+
+# The same in float32, at 6e-8 an operation.
+CLOSED_FORM_FLOAT32 = 1e-5
+
+# Seconds in which a refusal must be sent, and in which the server must say that it is alive while
+# its worker computes. Measured: 2 ms and 20 ms; the rest is for machines that do much else.
+REFUSAL_S = 1.0
+ALIVE_P99_S = 0.25
+
+# Memory by which the server may grow when it is sent 100 MB, or asked for a frame of 10^9 pixels.
+BODY_GROWTH_BYTES = 20 << 20
+REFUSED_FRAME_GROWTH_BYTES = 4 << 20
