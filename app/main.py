@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
-from starlette.staticfiles import StaticFiles
 
-from app.api import catalogue, errors, health, maps
+from app.api import catalogue, docs, errors, health, maps
 from app.api.limits import BodyLimit
 from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
 from app.settings import Settings
@@ -44,7 +43,6 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
         summary="Sensitivity maps d(image)/d(parameter) of differentiable renderers.",
         version="1",
         lifespan=lifespan,
-        max_body_size=settings.max_body_bytes,
         docs_url=None,
         redoc_url=None,
     )
@@ -56,7 +54,8 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     app.state.instance = secrets.token_hex(8)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
-    for router in (catalogue.router, maps.router, health.router):
+    for router in (catalogue.router, maps.router, health.router, docs.router(WEB)):
         app.include_router(router)
-    app.mount("/", StaticFiles(directory=WEB, html=True), name="web")
+    docs.describe(app)
+    app.mount("/", docs.Pages(directory=WEB, html=True), name="web")
     return app

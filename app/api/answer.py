@@ -48,15 +48,15 @@ def encode(
     """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
     started = time.perf_counter()
     metadata = {
-        "sensmap:request": json.dumps(request, sort_keys=True),
-        "sensmap:strategy": str(result.facts["strategy"]),
-        "sensmap:statistics": json.dumps(result.facts["statistics"]),
+        "request": request,
+        "strategy": result.facts["strategy"],
+        "statistics": result.facts["statistics"],
     }
     if result.values is None:
         encoded = format_.encode_image(result.image, metadata)
     else:
         data = captioned(result.values, result.image, spec, parse_wrt(result.work.wrt, spec.params))
-        metadata |= {"sensmap:title": data.title, "sensmap:unit": data.unit}
+        metadata |= {"title": data.title, "unit": data.unit}
         encoded = format_.encode(data, style, metadata)
     took = {**result.facts["seconds"], "encode": time.perf_counter() - started}
     return Chunks(encoded, {**describe(result, spec, encoded.facts), "Server-Timing": timing(took)})

@@ -12,12 +12,16 @@ async def json_object(request: Request) -> dict[str, Any]:
     """The object in the body, whatever its declared type: `curl -d` says it is a form.
 
     Raises:
-        RequestError: the body is no JSON object, holds NaN or Infinity (which JSON does not have),
-            or names a field twice.
+        RequestError: the body is compressed, is no JSON object in UTF-8, holds NaN or Infinity
+            (which JSON does not have), or names a field twice.
     """
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise RequestError(415, "unsupported_encoding", "A body is taken uncompressed only.")
     body = await request.body()
     try:
-        value = json.loads(body, parse_constant=_refuse, object_pairs_hook=_object)
+        # Decoded here: left to itself, `loads` would guess UTF-16, and let lone surrogates pass.
+        text = body.decode()
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
     except RequestError:
         raise
     except (ValueError, RecursionError) as error:

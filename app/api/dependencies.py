@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
 
 from app.api.errors import RequestError
 from app.api.schemas import ImageRequest, MapRequest
@@ -55,7 +56,7 @@ def get_spec(renderer: str, catalogue: CatalogueNow) -> Spec:
     if renderer in catalogue.failures:
         raise LoadError(f"Renderer {renderer!r} did not load: {catalogue.failures[renderer]}")
     raise UnknownRendererError(
-        "There is no renderer of that name." + suggestion(renderer, catalogue.specs),
+        "There is no renderer of that name." + suggestion(renderer[:64], catalogue.specs),
         field="renderer",
     )
 
@@ -131,6 +132,9 @@ def parsed(model: type[ImageRequest], body: dict[str, object]) -> ImageRequest:
     Raises:
         RequestError: a field that the request does not have, or a value that it does not take.
     """
+    for name in body:  # before pydantic, which would list every one of a hundred thousand
+        if name not in model.model_fields:
+            raise _unknown(name, model)
     try:
         return model.model_validate(body)
     except ValidationError as error:
@@ -141,30 +145,43 @@ def invalid(error: ValidationError, model: type[ImageRequest]) -> RequestError:
     """The first thing that is wrong with a request, in words that say what is allowed."""
     first = error.errors(include_input=False, include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else ""
-    if first["type"] == "extra_forbidden":
-        return RequestError(
-            422,
-            "unknown_field",
-            "There is no such field." + suggestion(name, model.model_fields),
-            field=name if name.isidentifier() and len(name) <= 64 else "",
-        )
-    if first["type"] == "missing":
+    if first["type"] == "missing" and len(first["loc"]) == 1:
         return RequestError(422, "missing_field", f"The field {name!r} is needed.", field=name)
     message = str(first["msg"]).removeprefix("Value error, ")
     return RequestError(422, "invalid_field", f"{name!r}: {message}.", field=name)
 
 
+def _unknown(name: str, model: type[ImageRequest]) -> RequestError:
+    return RequestError(
+        422,
+        "unknown_field",
+        "There is no such field." + suggestion(name[:64], model.model_fields),
+        field=name if name.isidentifier() and len(name) <= 64 else "",
+    )
+
+
 async def while_connected(request: Request, work: Awaitable[Result]) -> Result:
-    """Wait for work, and cancel it when the client goes away."""
+    """Wait for work, and cancel it when the client goes away.
+
+    Raises:
+        ClientDisconnect: it went away; the work has stopped.
+        HTTPException: it sends a longer body than it may.
+    """
     running = asyncio.ensure_future(work)
     watching = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            running.cancel()
-        return await running
+        if running.done():
+            return running.result()
+        watching.result()
+        raise ClientDisconnect
     finally:
         watching.cancel()
+        running.cancel()
+        await asyncio.wait({running, watching})
+        # Of what has failed since, nobody is left to hear.
+        for task in (running, watching):
+            task.cancelled() or task.exception()
 
 
 async def _disconnected(request: Request) -> None:

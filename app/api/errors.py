@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from app.compute import (
@@ -48,6 +49,7 @@ FAILED_STATUS: Mapping[str, int] = {
     "unknown_strategy": 422,
     "internal_error": 500,
     "load_failed": 503,
+    "no_room": 503,
 }
 FRAMEWORK_CODES: Mapping[int, str] = {
     400: "bad_request",
@@ -115,6 +117,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestError, _request)
     for kind in (RendererError, ImagingError, ComputeError):
         app.add_exception_handler(kind, _domain)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -161,6 +164,11 @@ def _field_error(item: Mapping[str, Any]) -> dict[str, str]:
     path = [str(part) for part in item["loc"] if part not in ("body", "query", "path")]
     field = ".".join(part if part.isidentifier() else "?" for part in path)
     return {"field": field[:80], "code": str(item["type"]), "message": str(item["msg"])}
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """For the access log alone: nobody is left to read it. The number is nginx's."""
+    return Response(status_code=499)
 
 
 async def _unexpected(_: Request, error: Exception) -> Response:

@@ -80,9 +80,8 @@ async def post_image(
     return await _answer(request, spec, settings, scheduler, asked, form)
 
 
-@router.api_route(
-    "/map.{format}", methods=["GET", "HEAD"], responses=ANSWERS, response_class=Response
-)
+@router.head("/map.{format}", include_in_schema=False)
+@router.get("/map.{format}", responses=ANSWERS, response_class=Response)
 async def get_map(
     request: Request,
     format: str,
@@ -96,9 +95,8 @@ async def get_map(
     return await _answer(request, spec, settings, scheduler, parsed(MapRequest, fields), form)
 
 
-@router.api_route(
-    "/image.{format}", methods=["GET", "HEAD"], responses=ANSWERS, response_class=Response
-)
+@router.head("/image.{format}", include_in_schema=False)
+@router.get("/image.{format}", responses=ANSWERS, response_class=Response)
 async def get_image(
     request: Request,
     format: str,
@@ -113,9 +111,10 @@ async def get_image(
 
 
 def _format(request: Request, name: str) -> Format:
+    query.only(request.query_params.multi_items(), ["format"])
     if name:
         return negotiate.by_name(name)
-    return negotiate.by_accept(request.headers.get("accept", ""))
+    return negotiate.by_accept(",".join(request.headers.getlist("accept")))
 
 
 async def _answer(

@@ -33,6 +33,10 @@ def by_accept(header: str) -> Format:
             return offered[media]
         if media in ("*/*", "image/*"):
             return FORMATS[DEFAULT]
+        if media.endswith("/*"):
+            kind = [name for name in offered if name.startswith(media[:-1])]
+            if kind:
+                return offered[kind[0]]
     raise RequestError(
         406, "not_acceptable", f"This can be had as {', '.join(sorted(offered))}.", field="Accept"
     )

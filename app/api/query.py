@@ -1,7 +1,7 @@
 """The fields of a request from a query string, so that `<img src>` can ask what a body asks."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -37,13 +37,33 @@ def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec)
             raise RequestError(
                 422,
                 "unknown_field",
-                "There is no such field or parameter." + suggestion(name, {*known, *spec.params}),
+                "There is no such field or parameter."
+                + suggestion(name[:64], {*known, *spec.params}),
                 field=name if name.isidentifier() and len(name) <= 64 else "",
             )
         if key in target:
             raise RequestError(422, "repeated_field", f"{key!r} is given twice.", field=key)
         target[key] = value
     return {**body, "params": params} if params else body
+
+
+def only(items: Iterable[tuple[str, str]], known: Sequence[str]) -> None:
+    """Refuse a query that holds anything but these fields, once each at most.
+
+    Raises:
+        RequestError: an unknown name, or one given twice.
+    """
+    seen: set[str] = set()
+    for name, _ in items:
+        if name not in known:
+            raise RequestError(
+                422,
+                "unknown_field",
+                "The fields of a request stand in its body." + suggestion(name[:64], known),
+            )
+        if name in seen:
+            raise RequestError(422, "repeated_field", f"{name!r} is given twice.", field=name)
+        seen.add(name)
 
 
 def _field(name: str, text: str) -> Any:

@@ -23,7 +23,7 @@ class ImageRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    params: dict[str, Any] = Field(
+    params: dict[Annotated[str, Field(max_length=64)], Any] = Field(
         default_factory=dict,
         description="values by parameter, a number or nested lists; the rest stay at their default",
         examples=[{"radius": 0.7}],

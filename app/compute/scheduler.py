@@ -12,7 +12,7 @@ from app.compute.errors import (
 )
 from app.compute.work import Result, Work
 
-# How long a retry waits for the next worker to come up.
+# How long work waits for the next worker to come up.
 REVIVAL_S = 60.0
 POLL_S = 0.05
 
@@ -72,6 +72,7 @@ class Scheduler:
         self._inside += 1
         try:
             async with self._slot:
+                await self._revived()
                 try:
                     return await self._timed(work, progress)
                 except WorkerDiedError:
@@ -105,7 +106,7 @@ class Scheduler:
         running.cancelled() or running.exception()
 
     async def _revived(self) -> None:
-        """Wait for the next worker."""
+        """Wait for the next worker, when the last one was replaced while this work waited."""
         deadline = asyncio.get_running_loop().time() + REVIVAL_S
         while self.backend.catalogue is None:
             if asyncio.get_running_loop().time() > deadline:

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
@@ -28,8 +29,9 @@ from app.engine import (
     open_device,
     sensitivity_map,
     trial_cost,
+    without_paths,
 )
-from renderers import Loaded, Registry, RendererError, load, parse_wrt, reason
+from renderers import Loaded, LoadError, Registry, RendererError, load, parse_wrt, reason
 
 LOG = logging.getLogger("sensmap.worker")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -88,17 +90,24 @@ class Studio:
         key = (name, dtype)
         if key not in self._loaded:
             source = self.registry.get(name)
-            self._loaded[key] = source.load(self.device, DTYPES[dtype], self.options.get(name))
+            try:
+                loaded = source.load(self.device, DTYPES[dtype], self.options.get(name))
+            except (Exception, SystemExit) as error:  # foreign code
+                raise LoadError(without_paths(reason(error))) from error
+            self._loaded[key] = loaded
         return self._loaded[key]
 
-    def load_all(self, loading: Callable[[str], None]) -> None:
+    def load_all(self, loading: Callable[[str], None], skip: Mapping[str, str]) -> None:
         """Load every renderer once, so that a missing file is known before it is asked for."""
         for name in self.registry.names():
+            if name in skip:
+                self.registry = self.registry.fail(name, skip[name])
+                continue
             loading(name)
             try:
                 self.loaded(name, "float32")
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
-                self.registry = self.registry.fail(name, reason(error))
+            except LoadError as error:
+                self.registry = self.registry.fail(name, str(error))
 
     def compute(self, work: Work, segment: Segment, channel: Channel, id_: int) -> SensitivityMap:
         """Compute a map into the segment, telling of its progress."""
@@ -155,12 +164,12 @@ def serve(channel: Channel) -> None:
 
     registry = load(setup["files"], loading=loading, skip=setup["skip"])
     studio = Studio(registry, device, setup["budget"], setup["options"])
-    studio.load_all(loading)
+    studio.load_all(loading, setup["skip"])
     channel.send(
         event="ready",
         device=str(device),
         renderers=[studio.registry.get(n).spec.describe() for n in studio.registry.names()],
-        failures=dict(studio.registry.failures),
+        failures={name: without_paths(why) for name, why in studio.registry.failures.items()},
     )
     while (message := channel.requests.get())["do"] != "stop":
         answer(studio, channel, message)
@@ -180,6 +189,13 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
             "field": error.field,
             "message": str(error),
         }
+    except SystemExit as error:
+        outcome = {
+            "event": "failed",
+            "code": "renderer_failed",
+            "field": "",
+            "message": f"The renderer asked its process to exit ({without_paths(str(error))}).",
+        }
     except Exception:
         LOG.exception("unexpected error over %s", message["work"].get("renderer"))
         outcome = {
@@ -196,6 +212,10 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
 
 def main(control: int, descriptors: int) -> None:
     """Take the two sockets by their numbers and serve."""
+    # An interrupt at the terminal is for the server, which then stops this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for descriptor in (control, descriptors):
+        os.set_inheritable(descriptor, False)
     channel = Channel(socket.socket(fileno=control), socket.socket(fileno=descriptors))
     threading.Thread(target=channel.listen, name="listen", daemon=True).start()
     serve(channel)

@@ -26,6 +26,8 @@ KEPT = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "VIRTUAL_
         "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT")  # fmt: skip
 # Between a worker that died at start and the next try.
 PAUSE_S = 1.0
+# What a worker said last may still be on the line when its process is gone already.
+LAST_WORDS_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ class LocalBackend:
         if self.catalogue is None or self._writer is None or self._descriptors is None:
             raise NotReadyError(self.trouble)
         id_ = next(self._ids)
-        segment = Segment.create(work.total_bytes)
+        segment = _segment(work.total_bytes)
         outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._running[id_] = _Running(outcome, progress)
         try:
@@ -101,6 +103,9 @@ class LocalBackend:
             self._send(do="map", id=id_, work=work.to_json())
         except OSError as error:
             self._running.pop(id_)
+            # Before the end of the line is read: a retry must wait for the next worker.
+            self.catalogue = None
+            self._kill()
             raise WorkerDiedError("The worker process is gone.") from error
         finally:
             segment.close_descriptor()
@@ -134,7 +139,11 @@ class LocalBackend:
     async def _keep_alive(self) -> None:
         """Bring a worker up, follow it to its end, and bring up the next."""
         while True:
-            was_ready = await self._follow()
+            try:
+                was_ready = await self._follow()
+            except OSError as error:  # no process or descriptor to be had just now
+                self.trouble = f"No worker can be started: {error.strerror}."
+                was_ready = False
             if not was_ready:
                 await asyncio.sleep(PAUSE_S)
 
@@ -142,12 +151,14 @@ class LocalBackend:
         """One worker from birth to death; says whether it ever was ready."""
         reader = await self._spawn()
         was_ready = False
+        hanging_up = asyncio.create_task(self._hang_up())
         try:
             while line := await reader.readline():
                 was_ready |= self._hear(json.loads(line))
         except (ConnectionError, ValueError) as error:
             self.trouble = f"The line to the worker broke: {type(error).__name__}."
         finally:
+            hanging_up.cancel()
             self.catalogue = None
             self._kill()
             if self._writer:
@@ -157,6 +168,15 @@ class LocalBackend:
         assert self._process is not None  # noqa: S101 - `_spawn` made it
         self._bury(await self._process.wait())
         return was_ready
+
+    async def _hang_up(self) -> None:
+        """Close the line when the process is gone: a child that a renderer forked holds it open."""
+        assert self._process is not None  # noqa: S101 - `_spawn` made them
+        assert self._writer is not None  # noqa: S101
+        writer = self._writer
+        await self._process.wait()
+        await asyncio.sleep(LAST_WORDS_S)
+        writer.close()
 
     async def _spawn(self) -> asyncio.StreamReader:
         control, worker_control = socket.socketpair()
@@ -189,6 +209,7 @@ class LocalBackend:
         kind = event["event"]
         if kind == "loading":
             self._loading = event["name"]
+            self.trouble = f"The worker is starting; it loads {self._loading!r}."
         elif kind == "unusable":
             self.trouble = event["message"]
         elif kind == "ready":
@@ -205,11 +226,12 @@ class LocalBackend:
 
     def _bury(self, status: int) -> None:
         """The worker is gone: lay it to the renderer it was loading, and fail what it had."""
-        cause = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        cause = _cause(status)
         if self._loading:
             self._skip[self._loading] = f"The process died while it was loaded ({cause})."
             self._loading = ""
-        self.trouble = self.trouble or f"The worker died ({cause}); another one is starting."
+        if status or not self.trouble:  # one that says why it is of no use ends with status 0
+            self.trouble = f"The worker died ({cause}); another one is starting."
         running, self._running = self._running, {}
         for item in running.values():
             if not item.outcome.done():
@@ -218,6 +240,23 @@ class LocalBackend:
                 )
                 # Nobody may be waiting any more; an exception that no one reads is a warning.
                 item.outcome.exception()
+
+
+def _segment(size: int) -> Segment:
+    try:
+        return Segment.create(size)
+    except OSError as error:
+        raise WorkFailedError(
+            f"The server has no room for a result of {size} bytes just now.", code="no_room"
+        ) from error
+
+
+def _cause(status: int) -> str:
+    """Why a process ended; real-time signals have numbers alone."""
+    if status >= 0:
+        return f"status {status}"
+    known = -status in set(signal.Signals)
+    return f"signal {signal.Signals(-status).name if known else -status}"
 
 
 def _environment() -> dict[str, str]:
