@@ -1,6 +1,6 @@
 """Pluggable differentiable render functions: one file each, and how to declare more."""
 
-from renderers._contract import Frame, Loaded, Pixels, Renderer, Spec, renderer
+from renderers._contract import Loaded, Renderer, renderer
 from renderers._errors import (
     DeclarationError,
     LoadError,
@@ -11,7 +11,9 @@ from renderers._errors import (
     suggestion,
 )
 from renderers._params import Param, Wrt, param, parse_value, parse_wrt
+from renderers._positions import Frame, Pixels
 from renderers._registry import Registry, load, reason
+from renderers._spec import Spec
 
 __all__ = [
     "DeclarationError",

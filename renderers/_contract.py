@@ -4,155 +4,17 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from renderers._errors import DeclarationError, OutputError, ParameterError, suggestion
+from renderers._errors import DeclarationError, OutputError, suggestion
 from renderers._params import NAME, Param
+from renderers._positions import Frame, Pixels
+from renderers._spec import Kind, Spec
 
-Kind = Literal["pixel", "frame"]
 CHANNELS: Mapping[str, tuple[str, ...]] = {"rgb": ("r", "g", "b"), "grey": ("grey",)}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pixels:
-    """Positions at which a pixel renderer is asked, any number in any order.
-
-    Attributes:
-        x: positions to the right, shape `(*pixels,)`; the shorter side of the frame spans [-1, 1].
-        y: positions upwards, the same shape.
-        width: width of the whole frame in pixels.
-        height: height of the whole frame in pixels.
-    """
-
-    x: Tensor
-    y: Tensor
-    width: int
-    height: int
-
-    @property
-    def pitch(self) -> float:
-        """Width of a pixel in the units of `x` and `y`."""
-        return 2.0 / min(self.width, self.height)
-
-    @property
-    def shape(self) -> torch.Size:
-        """Shape `(*pixels,)` of the positions."""
-        return self.x.shape
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """A window of rows of the frame, as a frame renderer is asked for it.
-
-    Attributes:
-        width: width of the whole frame in pixels.
-        height: height of the whole frame in pixels.
-        start: first row wanted, counted from the top.
-        stop: one past the last row wanted.
-        device: where the image is wanted.
-        dtype: dtype of the image.
-    """
-
-    width: int
-    height: int
-    start: int
-    stop: int
-    device: torch.device
-    dtype: torch.dtype
-
-    def pixels(self) -> Pixels:
-        """Centres of the window's pixels, shape `(stop - start, width)`.
-
-        A position depends on its own row and column alone, so a row has the same bits in every
-        window. The grids are dense: torch takes another path, with other rounding, for views.
-        """
-        pitch = 2.0 / min(self.width, self.height)
-        column = torch.arange(self.width, device=self.device, dtype=self.dtype)
-        row = torch.arange(self.start, self.stop, device=self.device, dtype=self.dtype)
-        x = (column + (0.5 - self.width / 2)) * pitch
-        y = ((self.height / 2 - 0.5) - row) * pitch
-        shape = (self.stop - self.start, self.width)
-        return Pixels(
-            x[None, :].expand(shape).contiguous(),
-            y[:, None].expand(shape).contiguous(),
-            self.width,
-            self.height,
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spec:
-    """The declaration of a renderer, plain data: it crosses processes and describes the API.
-
-    Attributes:
-        name: how the renderer is asked for.
-        kind: `pixel` (any positions) or `frame` (a window of rows).
-        channels: names of the image's channels.
-        params: the parameters, in the order of the signature.
-        halo: rows more on each side that a frame renderer needs for a window to be right; None
-            when it can only be evaluated whole. Pixel renderers need none.
-        random: whether the renderer takes a `seed`.
-        native: whether it brings its own derivative.
-        doc: the docstring; its first line is the summary.
-    """
-
-    name: str
-    kind: Kind
-    channels: tuple[str, ...]
-    params: Mapping[str, Param]
-    halo: int | None = 0
-    random: bool = False
-    native: bool = False
-    doc: str = ""
-
-    @property
-    def summary(self) -> str:
-        """First line of the documentation."""
-        return self.doc.partition("\n")[0].strip()
-
-    def bind(self, values: Mapping[str, object]) -> dict[str, Tensor]:
-        """Every parameter as a float64 tensor on the CPU, the given values over the defaults.
-
-        Raises:
-            ParameterError: an unknown name, or a value that the declaration does not allow.
-        """
-        for name in values:
-            if name not in self.params:
-                shown = name if NAME.fullmatch(name) else "of that name"
-                raise ParameterError(
-                    f"Renderer {self.name!r} has no parameter {shown!r}."
-                    + suggestion(name, self.params),
-                    code="unknown_parameter",
-                    field="params",
-                )
-        return {
-            name: declared.check(name, values[name]) if name in values else declared.default
-            for name, declared in self.params.items()
-        }
-
-    def describe(self) -> dict[str, Any]:
-        """The declaration as plain data, for JSON."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "channels": list(self.channels),
-            "params": {name: declared.describe() for name, declared in self.params.items()},
-            "halo": self.halo,
-            "random": self.random,
-            "native": self.native,
-            "doc": self.doc,
-        }
-
-    @classmethod
-    def from_description(cls, data: Mapping[str, Any]) -> "Spec":
-        """The declaration back from `describe`."""
-        params = {name: Param.from_description(item) for name, item in data["params"].items()}
-        fields = {**data, "channels": tuple(data["channels"]), "params": params}
-        return cls(**fields)
-
 
 Render = Callable[..., Tensor]
 """The render function itself: `where, **params` to the image at `where`, `(*pixels, channels)`."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from renderers._errors import DeclarationError, ParameterError, suggestion
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 WRT = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?P<index>(?:\[[0-9, ]+\])*)")
 

@@ -50,3 +50,12 @@ def soft_max(a: Tensor, b: Tensor, width: Tensor) -> Tensor:
 def softplus(x: Tensor) -> Tensor:
     """`log(1 + exp(x))` for any `x`; torch's own switches to a line at 20, a step of 2e-9."""
     return torch.clamp(x, min=0.0) + torch.log1p(torch.exp(-torch.abs(x)))
+
+
+def logistic(x: Tensor) -> Tensor:
+    """`1 / (1 + exp(-x))`, with the same bits wherever a pixel stands in a tile.
+
+    On CPUs `torch.sigmoid` rounds the last few entries of a float32 tensor by another formula
+    than the rest, so that a band would differ from the whole.
+    """
+    return 0.5 + 0.5 * torch.tanh(0.5 * x)

@@ -16,6 +16,7 @@ from renderers._vectors import Vector, along, constant, dot
 MARCH_STEPS, NEWTON_STEPS = 40, 4
 TOLERANCE = 1e-4  # a ray that ends farther than this from the surface has missed it, scene units
 STEEPEST = -0.02  # Newton steps divide by no cosine nearer to 0: grazing rays stay in place
+CHORD_STEPS, CHORD_STEP, CLEAR = 8, 0.03, 0.004  # the way out of a grazed solid, scene units
 SHADOW_SAMPLES, SHADOW_NEAR, SHADOW_FAR = 18, 0.04, 2.6
 TAPS = (0.12, 0.45)  # distances at which ambient occlusion looks around
 
@@ -33,22 +34,28 @@ class Solid(Protocol):
         """The same solid as a constant."""
 
 
-def first_hit(solid: Solid, origin: Vector, ray: Vector, bound: float) -> tuple[Vector, Tensor]:
-    """Where each ray enters the solid, and whether it does (1 or 0, a constant).
+def first_hit(
+    solid: Solid, origin: Vector, ray: Vector, bound: float, after: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Distance at which each ray enters the solid, and whether it does (1 or 0, a constant).
 
-    The point carries the derivative of the implicit function `t(p)` with `f(o + t d; p) = 0`: one
-    Newton step `t = t* - f(o + t* d; p) / (grad f . d)*` with the starred held constant.
+    The distance carries the derivative of the implicit function `t(p)` with `f(o + t d; p) = 0`:
+    one Newton step `t = t* - f(o + t* d; p) / (grad f . d)*` with the starred held constant.
 
     Args:
         solid: what is looked for.
         origin: common start of the rays.
         ray: unit directions.
         bound: the solid lies within this distance of the scene's origin.
+        after: look behind the entry at this distance, where the ray grazed the solid there.
     """
     still, eye, way = solid.still(), constant(origin), constant(ray)
     centre = safe_sqrt(dot(eye, eye))
     far = centre + bound
-    t = torch.clamp(centre - bound, min=0.0) + torch.zeros_like(way.x)
+    if after is None:
+        t = torch.clamp(centre - bound, min=0.0) + torch.zeros_like(way.x)
+    else:
+        t = _exit(still, eye, way, after.detach())
     for _ in range(MARCH_STEPS):
         t = torch.minimum(t + still.distance(along(eye, t, way)), far)
     for _ in range(NEWTON_STEPS):
@@ -56,7 +63,15 @@ def first_hit(solid: Solid, origin: Vector, ray: Vector, bound: float) -> tuple[
     found = along(eye, t, way)
     hit = (torch.abs(still.distance(found)) < TOLERANCE).to(t.dtype)
     slope = torch.clamp(dot(still.gradient(found), way), max=STEEPEST)
-    return along(origin, t - solid.distance(along(origin, t, ray)) * hit / slope, ray), hit
+    return t - solid.distance(along(origin, t, ray)) * hit / slope, hit
+
+
+def _exit(still: Solid, eye: Vector, way: Vector, t: Tensor) -> Tensor:
+    """Go on through a short chord until the solid is clearly left behind."""
+    for _ in range(CHORD_STEPS):
+        depth = -still.distance(along(eye, t, way))
+        t = torch.where(depth < -CLEAR, t, t + torch.clamp(depth, min=CHORD_STEP))
+    return t
 
 
 def _newton_step(still: Solid, point: Vector, ray: Vector) -> Tensor:

@@ -1,0 +1,116 @@
+"""The server on loopback beside the engine: what HTTP adds to a map, and whether health answers."""
+
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+
+from benchmarks.machine import Row
+
+READY_S = 60
+
+
+@contextmanager
+def server() -> Iterator[httpx2.Client]:
+    """A real server on a free port, and a client of it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+    process = subprocess.Popen(
+        [*command, "--port", str(port)], env=os.environ, stderr=subprocess.DEVNULL
+    )
+    try:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=300) as client:
+            wait_until_ready(client)
+            yield client
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_until_ready(client: httpx2.Client) -> None:
+    """Ask until the worker is up."""
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        try:
+            if client.get("/readyz").status_code == 200:
+                return
+        except httpx2.TransportError:
+            pass
+        time.sleep(0.1)
+    raise TimeoutError("the server did not become ready")
+
+
+def added(client: httpx2.Client, form: str, side: int, goal: float, repeats: int) -> Row:
+    """Wall time of a request at the client over the engine's own time, in percent more."""
+    more: list[float] = []
+    walls: list[float] = []
+    for index in range(repeats + 1):
+        # Another value each time: nothing may be answered from memory.
+        radius = 0.6 + 0.001 * index
+        body = {"wrt": "radius", "params": {"radius": radius}, "width": side, "height": side}
+        started = time.perf_counter()
+        answer = client.post(f"/v1/renderers/sphere/map?format={form}", json=body)
+        wall = time.perf_counter() - started
+        answer.raise_for_status()
+        more.append(100 * (wall / engine_seconds(answer.headers["server-timing"]) - 1))
+        walls.append(wall)
+    more, walls = more[1:], walls[1:]
+    return Row(
+        f"`.{form}` of `sphere` {side}x{side} over HTTP: added to the engine call",
+        statistics.median(more), goal, "%", spread=(min(more), max(more)),
+        note=f"{1e3 * statistics.median(walls):.0f} ms in all",
+    )  # fmt: skip
+
+
+def engine_seconds(timing: str) -> float:
+    """Seconds of the engine's stages in a `Server-Timing` header."""
+    stages = dict(item.strip().split(";dur=") for item in timing.split(","))
+    return (float(stages["plan"]) + float(stages["compute"])) / 1e3
+
+
+def health(client: httpx2.Client, side: int, goal_ms: float) -> Row:
+    """99th percentile of `/healthz` while the worker computes without a pause."""
+    busy = threading.Event()
+    busy.set()
+
+    def compute() -> None:
+        with httpx2.Client(base_url=client.base_url, timeout=300) as other:
+            index = 0
+            while busy.is_set():
+                index += 1
+                body = {"wrt": "radius", "params": {"radius": 0.5 + 1e-4 * index},
+                        "width": side, "height": side}  # fmt: skip
+                other.post("/v1/renderers/sphere/map?format=json", json=body)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    taken: list[float] = []
+    try:
+        for _ in range(400):
+            started = time.perf_counter()
+            client.get("/healthz").raise_for_status()
+            taken.append(1e3 * (time.perf_counter() - started))
+            time.sleep(0.01)
+    finally:
+        busy.clear()
+        thread.join()
+    p99 = statistics.quantiles(taken, n=100)[98]
+    return Row("`/healthz` while the worker is busy: p99", p99, goal_ms, "ms",
+               note=f"median {statistics.median(taken):.1f} ms")  # fmt: skip
+
+
+def rows(side: int, repeats: int) -> Iterator[Row]:
+    """The table of this file."""
+    with server() as client:
+        yield added(client, "npy", side, 15.0, repeats)
+        yield added(client, "png", side, 25.0, repeats)
+        yield health(client, side, 50.0)
