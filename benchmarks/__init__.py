@@ -1,1 +1,1 @@
-"""Measurements: ratios within one run, with the machine named. `python -m benchmarks` prints them."""
+"""Measurements: ratios within one run, the machine named; `python -m benchmarks` prints them."""

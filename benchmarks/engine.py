@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from app.engine import DEFAULT_BUDGET, Arrays, Task, allocate, sensitivity_map, trial_cost
+from app.engine import DEFAULT_BUDGET, Arrays, Task, allocate, find_method, sensitivity_map
 from benchmarks.machine import Row, interleaved, ratios
 from renderers import Loaded, load, parse_wrt
 
@@ -28,6 +28,7 @@ def task_of(loaded: Loaded, wrt: str, side: int) -> Task:
         wrt=parse_wrt(wrt, spec.params) if wrt else None,
         width=side,
         height=side,
+        certify=False,
     )
 
 
@@ -35,13 +36,13 @@ def map_to_primal(name: str, wrt: str, side: int, goal: float, repeats: int) -> 
     """Time of a map over the time of the primal image, both through the engine."""
     loaded = placed(name)
     tasks = [task_of(loaded, wrt, side), task_of(loaded, "", side)]
-    costs = [trial_cost(loaded, task) for task in tasks]
+    methods = [find_method(loaded, task) for task in tasks]
     outs = [allocate(loaded, task) for task in tasks]
     for out in outs:
         touch(out)
 
     def run(index: int) -> None:
-        sensitivity_map(loaded, tasks[index], cost=costs[index], out=outs[index])
+        sensitivity_map(loaded, tasks[index], method=methods[index], out=outs[index])
 
     of_map, of_primal = interleaved([lambda: run(0), lambda: run(1)], repeats)
     middle, low, high = ratios(of_map, of_primal)

@@ -76,7 +76,6 @@ class Row:
     def __str__(self) -> str:
         """The line of a Markdown table."""
         spread = f" ({self.spread[0]:.2f} to {self.spread[1]:.2f})" if self.spread else ""
-        return (
-            f"| {self.what} | {self.measured:.2f} {self.unit}{spread} | ≤ {self.goal:g} {self.unit} "
-            f"| {'yes' if self.met else 'NO'} | {self.note} |"
-        )
+        met = "yes" if self.met else "NO"
+        measured, goal = f"{self.measured:.2f} {self.unit}{spread}", f"≤ {self.goal:g} {self.unit}"
+        return f"| {self.what} | {measured} | {goal} | {met} | {self.note} |"

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -24,12 +25,22 @@ Jvp = Callable[[Any, Mapping[str, Tensor], Mapping[str, Tensor]], tuple[Tensor, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """A renderer on a device: its declaration, its function and, where it has one, its own jvp."""
+    """A renderer on a device.
+
+    Attributes:
+        spec: the declaration.
+        function: the render function, with what it keeps on the device.
+        device: where it computes.
+        dtype: of its state and of what it is given.
+        load_as: the same renderer in another dtype, loaded when it is first asked for.
+        jvp: its own derivative, where it has one.
+    """
 
     spec: Spec
     function: Render
     device: torch.device
     dtype: torch.dtype
+    load_as: Callable[[torch.dtype], "Loaded"]
     jvp: Jvp | None = None
 
     def __call__(
@@ -110,11 +121,17 @@ class Renderer:
                     f"Renderer {self.spec.name!r} has no option {name!r}."
                     + suggestion(name, self.options)
                 )
-        if not inspect.isclass(self.source):
-            return Loaded(self.spec, self.source, device, dtype)
-        make: Callable[..., Any] = self.source
-        state = make(device, dtype, **(options or {}))
-        return Loaded(self.spec, state.render, device, dtype, getattr(state, "jvp", None))
+
+        @cache
+        def load_as(other: torch.dtype) -> Loaded:
+            if not inspect.isclass(self.source):
+                return Loaded(self.spec, self.source, device, other, load_as)
+            make: Callable[..., Any] = self.source
+            state = make(device, other, **(options or {}))
+            jvp = getattr(state, "jvp", None)
+            return Loaded(self.spec, state.render, device, other, load_as, jvp)
+
+        return load_as(dtype)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the decorated function, or make an object of the decorated class."""

@@ -1,6 +1,6 @@
 """Where a renderer is asked: positions of pixels, or a window of rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -27,6 +27,10 @@ class Pixels:
         """Width of a pixel in the units of `x` and `y`."""
         return 2.0 / min(self.width, self.height)
 
+    def to(self, dtype: torch.dtype) -> "Pixels":
+        """The same positions in another dtype."""
+        return replace(self, x=self.x.to(dtype), y=self.y.to(dtype))
+
     @property
     def shape(self) -> torch.Size:
         """Shape `(*pixels,)` of the positions."""
@@ -52,6 +56,10 @@ class Frame:
     stop: int
     device: torch.device
     dtype: torch.dtype
+
+    def to(self, dtype: torch.dtype) -> "Frame":
+        """The same window with an image of another dtype."""
+        return replace(self, dtype=dtype)
 
     def pixels(self) -> Pixels:
         """Centres of the window's pixels, shape `(stop - start, width)`.

@@ -17,7 +17,7 @@ MARCH_STEPS, NEWTON_STEPS = 40, 4
 TOLERANCE = 1e-4  # a ray that ends farther than this from the surface has missed it, scene units
 STEEPEST = -0.02  # Newton steps divide by no cosine nearer to 0: grazing rays stay in place
 CHORD_STEPS, CHORD_STEP, CLEAR = 8, 0.03, 0.004  # the way out of a grazed solid, scene units
-SHADOW_SAMPLES, SHADOW_NEAR, SHADOW_FAR = 18, 0.04, 2.6
+SHADOW_SAMPLES, SHADOW_NEAR, SHADOW_FAR = 24, 0.04, 2.6
 TAPS = (0.12, 0.45)  # distances at which ambient occlusion looks around
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from renderers._contract import Pixels
+from renderers._positions import Pixels
 
 
 class Vector(NamedTuple):

@@ -36,7 +36,7 @@ TANGENT_CHUNK = 16
 # A renderer against a formula evaluated by NumPy in float64: rounding of a few dozen operations.
 RENDERER_FORMULA = 1e-12
 
-# --- the server ------------------------------------------------------------------------------------
+# --- the server -----------------------------------------------------------------------------------
 
 # A dozen operations in float64 against NumPy's, relative to the largest value of the map: the edge
 # of the disc divides a difference of two numbers near 1 by 0.05, which costs a digit and a half.

@@ -1,6 +1,5 @@
 """A finished map as an HTTP answer: encoded, with what was decided on the way in its headers."""
 
-import json
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -52,6 +51,8 @@ def encode(
         "strategy": result.facts["strategy"],
         "statistics": result.facts["statistics"],
     }
+    if result.facts["certificate"]:
+        metadata["certificate"] = result.facts["certificate"]
     if result.values is None:
         encoded = format_.encode_image(result.image, metadata)
     else:
@@ -79,6 +80,12 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
     }
     if work.wrt:
         said |= {"Wrt": work.wrt, "Unit": spec.params[work.wrt.partition("[")[0]].unit or "1"}
+    if certificate := result.facts["certificate"]:
+        codes = [warning["code"] for warning in certificate["warnings"]]
+        said |= {
+            "Agreement": f"{certificate['relative']:.3g}",
+            "Warnings": ",".join(codes) or "none",
+        }
     said |= {key.title(): text for key, text in facts.items()}
     return {f"X-Sensmap-{key}": header_text(value) for key, value in said.items()}
 

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from app.api.errors import RequestError
 from app.api.schemas import ImageRequest, MapRequest
 from app.compute import Catalogue, Scheduler, Work
-from app.engine import choose_strategy
+from app.engine import check_strategy
 from app.engine.errors import UnknownStrategyError
 from app.settings import Settings
 from renderers import LoadError, Spec, UnknownRendererError, parse_wrt, suggestion
@@ -84,6 +84,7 @@ def work_of(spec: Spec, asked: ImageRequest, settings: Settings) -> Work:
         seed=asked.seed,
         strategy=_strategy(asked),
         dtype=asked.dtype,
+        certify=isinstance(asked, MapRequest) and asked.certify,
     )
     _check_size(work, settings)
     return work
@@ -93,7 +94,7 @@ def _strategy(asked: ImageRequest) -> str:
     if not isinstance(asked, MapRequest):
         return "auto"
     try:
-        choose_strategy(asked.strategy)
+        check_strategy(asked.strategy)
     except UnknownStrategyError as error:
         raise RequestError(422, error.code, str(error), field="strategy") from error
     return asked.strategy
@@ -138,10 +139,10 @@ def parsed(model: type[ImageRequest], body: dict[str, object]) -> ImageRequest:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise invalid(error, model) from error
+        raise invalid(error) from error
 
 
-def invalid(error: ValidationError, model: type[ImageRequest]) -> RequestError:
+def invalid(error: ValidationError) -> RequestError:
     """The first thing that is wrong with a request, in words that say what is allowed."""
     first = error.errors(include_input=False, include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else ""

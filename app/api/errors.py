@@ -47,6 +47,8 @@ STATUS: Sequence[tuple[type[Exception], int]] = (
 FAILED_STATUS: Mapping[str, int] = {
     "device_out_of_memory": 422,
     "unknown_strategy": 422,
+    "strategy_failed": 422,
+    "strategy_disagrees": 422,
     "internal_error": 500,
     "load_failed": 503,
     "no_room": 503,

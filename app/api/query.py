@@ -11,7 +11,7 @@ from renderers import Spec, parse_value, suggestion
 
 WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
 TEXT_FIELDS = frozenset({"wrt", "strategy", "dtype", "colormap_name", "norm"})
-FLAG_FIELDS = frozenset({"symmetric", "colorbar"})
+FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify"})
 
 
 def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec) -> dict[str, Any]:
@@ -75,5 +75,5 @@ def _field(name: str, text: str) -> Any:
     if name == "rescale" and text == "auto":
         return text
     if name == "channel":
-        return int(text) if re.fullmatch(r"\d{1,6}", text) else text
+        return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else text
     return parse_value(name, text)

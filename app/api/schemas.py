@@ -43,6 +43,9 @@ class MapRequest(ImageRequest):
         examples=["radius"],
     )
     strategy: str = Field("auto", max_length=64, description="how the derivative is taken")
+    certify: StrictBool = Field(
+        True, description="whether the map is compared with differences, and refused if wrong"
+    )
     colormap_name: str | None = Field(
         None, max_length=64, description="colormap of the picture; a fitting one by default"
     )

@@ -115,6 +115,7 @@ def encode(
         "request": request,
         "strategy": result.strategy,
         "statistics": result.statistics.describe(),
+        "certificate": result.certificate and result.certificate.describe(),
     }
     return form.encode(captioned(result.values, result.image, spec, task.wrt), style, metadata)
 

@@ -30,6 +30,7 @@ class Work:
         seed: seed of a random renderer.
         strategy: name of the strategy, or `auto`.
         dtype: `float32` or `float64`.
+        certify: whether the map is to be compared with differences.
     """
 
     renderer: str
@@ -42,6 +43,7 @@ class Work:
     seed: int = 0
     strategy: str = "auto"
     dtype: str = "float32"
+    certify: bool = True
 
     @property
     def image_shape(self) -> tuple[int, ...]:

@@ -12,26 +12,21 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from app.compute.segment import Segment
+from app.compute.studio import Studio, facts, warm_up
 from app.compute.work import Work
 from app.engine import (
-    Arrays,
-    Cost,
     EngineError,
-    SensitivityMap,
-    Task,
     open_device,
-    sensitivity_map,
-    trial_cost,
     without_paths,
 )
-from renderers import Loaded, LoadError, Registry, RendererError, load, parse_wrt, reason
+from renderers import RendererError, load
 
 LOG = logging.getLogger("sensmap.worker")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -68,88 +63,6 @@ class Channel:
         return Segment.attach(descriptor)
 
 
-class Studio:
-    """The renderers on the device, and what is known of their cost."""
-
-    def __init__(
-        self,
-        registry: Registry,
-        device: torch.device,
-        budget: int,
-        options: Mapping[str, Mapping[str, str]],
-    ) -> None:
-        self.registry = registry
-        self.device = device
-        self.budget = budget
-        self.options = options
-        self._loaded: dict[tuple[str, str], Loaded] = {}
-        self._costs: dict[tuple[str, str, str, str], Cost] = {}
-
-    def loaded(self, name: str, dtype: str) -> Loaded:
-        """A renderer on the device; loaded when it is first asked for in that dtype."""
-        key = (name, dtype)
-        if key not in self._loaded:
-            source = self.registry.get(name)
-            try:
-                loaded = source.load(self.device, DTYPES[dtype], self.options.get(name))
-            except (Exception, SystemExit) as error:  # foreign code
-                raise LoadError(without_paths(reason(error))) from error
-            self._loaded[key] = loaded
-        return self._loaded[key]
-
-    def load_all(self, loading: Callable[[str], None], skip: Mapping[str, str]) -> None:
-        """Load every renderer once, so that a missing file is known before it is asked for."""
-        for name in self.registry.names():
-            if name in skip:
-                self.registry = self.registry.fail(name, skip[name])
-                continue
-            loading(name)
-            try:
-                self.loaded(name, "float32")
-            except LoadError as error:
-                self.registry = self.registry.fail(name, str(error))
-
-    def compute(self, work: Work, segment: Segment, channel: Channel, id_: int) -> SensitivityMap:
-        """Compute a map into the segment, telling of its progress."""
-        loaded = self.loaded(work.renderer, work.dtype)
-        task = Task(
-            params=loaded.spec.bind(work.params),
-            wrt=parse_wrt(work.wrt, loaded.spec.params) if work.wrt else None,
-            width=work.width,
-            height=work.height,
-            seed=work.seed,
-            strategy=work.strategy,
-        )
-        key = (work.renderer, work.wrt, work.dtype, work.strategy)
-        if key not in self._costs:
-            self._costs[key] = trial_cost(loaded, task)
-        image, values = work.arrays(segment)
-        return sensitivity_map(
-            loaded,
-            task,
-            budget=self.budget,
-            cost=self._costs[key],
-            out=Arrays(image=image, values=values),
-            progress=lambda done, total: channel.send(
-                event="progress", id=id_, done=done, total=total
-            ),
-            cancelled=lambda: id_ in channel.cancelled,
-        )
-
-
-def facts(result: SensitivityMap) -> dict[str, Any]:
-    """What is said of a finished map beside its arrays."""
-    return {
-        "strategy": result.strategy,
-        "statistics": result.statistics.describe(),
-        "rows": result.plan.rows,
-        "tangents": result.plan.tangents,
-        "halvings": result.halvings,
-        "seconds": result.seconds,
-        "peak_bytes": result.peak_bytes,
-    }
-
-
 def serve(channel: Channel) -> None:
     """Load the renderers, say so, and compute what is asked until told to stop."""
     setup = channel.requests.get()
@@ -165,6 +78,7 @@ def serve(channel: Channel) -> None:
     registry = load(setup["files"], loading=loading, skip=setup["skip"])
     studio = Studio(registry, device, setup["budget"], setup["options"])
     studio.load_all(loading, setup["skip"])
+    warm_up()
     channel.send(
         event="ready",
         device=str(device),
@@ -180,7 +94,14 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
     id_ = message["id"]
     segment = channel.segment()
     try:
-        result = studio.compute(Work.from_json(message["work"]), segment, channel, id_)
+        result = studio.compute(
+            Work.from_json(message["work"]),
+            segment,
+            progress=lambda done, total: channel.send(
+                event="progress", id=id_, done=done, total=total
+            ),
+            cancelled=lambda: id_ in channel.cancelled,
+        )
         outcome: dict[str, Any] = {"event": "done", "facts": facts(result)}
     except (EngineError, RendererError) as error:
         outcome = {

@@ -1,47 +1,56 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
+from app.engine.certificate import Certificate
 from app.engine.device import open_device
 from app.engine.errors import (
     CancelledError,
     DeviceError,
     DeviceMemoryError,
+    DisagreementError,
     EngineError,
     RenderError,
+    StrategyError,
     UnknownStrategyError,
 )
+from app.engine.findings import CODES, Finding
+from app.engine.ladder import Verdict
+from app.engine.loop import Arrays
+from app.engine.method import Method, find_method
 from app.engine.plan import DEFAULT_BUDGET, Cost, Plan
-from app.engine.sensitivity import (
-    Arrays,
-    SensitivityMap,
-    allocate,
-    sensitivity_map,
-    trial_cost,
-)
+from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
 from app.engine.statistics import Statistics
 from app.engine.strategies import CHOICES as STRATEGY_CHOICES
-from app.engine.strategies import choose as choose_strategy
+from app.engine.strategies import check as check_strategy
 from app.engine.task import Task
-from app.engine.tile import without_paths
+from app.engine.text import without_paths
 
 __all__ = [
+    "CODES",
     "DEFAULT_BUDGET",
     "STRATEGY_CHOICES",
     "Arrays",
     "CancelledError",
+    "Certificate",
     "Cost",
     "DeviceError",
     "DeviceMemoryError",
+    "DisagreementError",
     "EngineError",
+    "Finding",
+    "Method",
     "Plan",
+    "Progress",
     "RenderError",
     "SensitivityMap",
     "Statistics",
+    "StrategyError",
     "Task",
     "UnknownStrategyError",
+    "Verdict",
     "allocate",
-    "choose_strategy",
+    "check_strategy",
+    "find_method",
     "open_device",
     "sensitivity_map",
-    "trial_cost",
     "without_paths",
 ]

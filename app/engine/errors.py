@@ -3,6 +3,8 @@
 EngineError
 ├── DeviceError             a device that was asked for is not there
 ├── UnknownStrategyError    no strategy of that name
+├── StrategyError           a strategy cannot differentiate this renderer
+├── DisagreementError       a strategy that was asked for gives a wrong map
 ├── RenderError             the renderer raised while it was evaluated or differentiated
 ├── DeviceMemoryError       the smallest tile does not fit on the device
 └── CancelledError          the caller asked to stop
@@ -31,6 +33,20 @@ class UnknownStrategyError(EngineError):
     """No strategy of that name."""
 
     code = "unknown_strategy"
+    field = "strategy"
+
+
+class StrategyError(EngineError):
+    """A strategy cannot differentiate this renderer."""
+
+    code = "strategy_failed"
+    field = "strategy"
+
+
+class DisagreementError(EngineError):
+    """A strategy that was asked for gives a wrong map."""
+
+    code = "strategy_disagrees"
     field = "strategy"
 
 

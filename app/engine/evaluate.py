@@ -20,10 +20,14 @@ def evaluate(
     """The image at `where`.
 
     Pixel renderers are asked for a flat list of positions, filled up to a multiple of what the
-    threads share out, and the filling is cut off again. (With a number of threads that is no power
-    of two, tiles smaller than a thread's least share may still differ in the last bit.)
+    threads share out, and the filling is cut off again; one that must be whole is asked as it is.
+    (With a number of threads that is no power of two, tiles smaller than a thread's least share
+    may still differ in the last bit.)
     """
-    if isinstance(where, Frame):
+    if loaded.spec.random:
+        # Equal seeds in every tile and on both sides of a difference, for what draws from torch.
+        torch.manual_seed(seed)
+    if isinstance(where, Frame) or loaded.spec.halo is None:
         return loaded(where, params, seed)
     count = where.x.numel()
     missing = -count % (LANES * torch.get_num_threads())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-# Tiles on their way at once: one is copied while the next is computed.
+# Prepared on their way at once: one is copied while the next is computed.
 IN_FLIGHT = 2
 
 

@@ -1,40 +1,28 @@
-"""The sensitivity map of a frame, and the one loop over its tiles."""
+"""The sensitivity map of a frame."""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from app.engine import plan as planning
-from app.engine.errors import CancelledError, DeviceMemoryError
-from app.engine.frame import Band
-from app.engine.host import HostWriter
-from app.engine.memory import out_of_memory, peak_bytes
-from app.engine.plan import Cost, Plan
-from app.engine.statistics import Statistics, measure
+from app.engine.certificate import Certificate, certify
+from app.engine.errors import DisagreementError, RenderError, StrategyError
+from app.engine.loop import Arrays, Loop
+from app.engine.method import LAST, Method, find_method
+from app.engine.plan import Plan
+from app.engine.prepared import Prepared
+from app.engine.statistics import Statistics
+from app.engine.strategies import AUTO
+from app.engine.strategies.edge import edge
 from app.engine.task import Task
-from app.engine.tile import Tiles
 from renderers import Loaded
 
 Progress = Callable[[int, int], None]
 """Called with `rows done, rows in all` after each band."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Arrays:
-    """Where a result goes: host memory, C order, allocated once.
-
-    Attributes:
-        image: the primal image, `(height, width, channels)`.
-        values: the map, `image.shape + wrt.shape`, or None for a primal image alone.
-    """
-
-    image: NDArray[np.floating]
-    values: NDArray[np.floating] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,22 +34,28 @@ class SensitivityMap:
             when only the primal image was asked for.
         image: the primal image, `(height, width, channels)`.
         statistics: of the map, or of the image when there is no map.
-        strategy: the strategy that computed it.
+        certificate: the evidence that the map is right; None for an image, or where not wanted.
+        method: the strategy that computed it, and why that one.
         plan: the bands and chunks of directions used in the end.
         halvings: how often the device ran out of memory and the tile was halved.
         seconds: wall-clock seconds of each stage, by name.
-        peak_bytes: working memory beside the result: counted by the allocator on CUDA; on the CPU
-            the estimate by which the band was chosen.
+        peak_bytes: working memory beside the result: the estimate by which the tile was chosen.
     """
 
     values: NDArray[np.floating] | None
     image: NDArray[np.floating]
     statistics: Statistics
-    strategy: str
+    certificate: Certificate | None
+    method: Method
     plan: Plan
     halvings: int
     seconds: dict[str, float]
     peak_bytes: int
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy."""
+        return self.method.verdict.strategy
 
 
 def allocate(loaded: Loaded, task: Task) -> Arrays:
@@ -72,47 +66,23 @@ def allocate(loaded: Loaded, task: Task) -> Arrays:
     return Arrays(image=np.empty(shape, dtype), values=values)
 
 
-def trial_cost(loaded: Loaded, task: Task) -> Cost:
-    """Measure the working memory of a tile on two or three small ones.
-
-    The trial frame is small itself, so that a renderer that must be evaluated whole can be tried.
-    """
-
-    def trial(pixels: int, tangents: int) -> int:
-        rows = pixels // 64
-        small = Task(
-            params=task.params,
-            wrt=task.wrt,
-            width=64,
-            height=rows,
-            seed=task.seed,
-            strategy=task.strategy,
-        )
-        tiles = Tiles.prepare(loaded, small)
-        return peak_bytes(
-            lambda: tiles.evaluate(Band(0, rows), slice(0, max(1, tangents))), loaded.device
-        )
-
-    return planning.fit(trial, task.tangents)
-
-
 def sensitivity_map(
     loaded: Loaded,
     task: Task,
     *,
     budget: int = planning.DEFAULT_BUDGET,
-    cost: Cost | None = None,
+    method: Method | None = None,
     out: Arrays | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> SensitivityMap:
-    """Compute a map (or a primal image) tile by tile.
+    """Compute a map (or a primal image) tile by tile, and certify it.
 
     Args:
         loaded: the renderer on its device.
         task: what is asked.
         budget: bytes of working memory beside the result.
-        cost: the measured cost of a tile, when it is known already.
+        method: how it is computed, where that is known from an earlier map.
         out: where the result goes; allocated when not given.
         progress: told after each band.
         cancelled: asked before each tile.
@@ -122,109 +92,88 @@ def sensitivity_map(
         RendererError: the renderer answered with no image.
         DeviceMemoryError: the smallest tile does not fit.
         CancelledError: `cancelled` said so.
+        StrategyError: the strategy that was asked for cannot differentiate this renderer.
+        DisagreementError: the strategy that was asked for gives a wrong map.
         UnknownStrategyError: there is no such strategy.
     """
-    started = time.perf_counter()
-    tiles = Tiles.prepare(loaded, task)
     out = out or allocate(loaded, task)
-    whole = loaded.spec.halo is None
-    cost = cost or trial_cost(loaded, task)
+    wrong: tuple[str, ...] = ()
+    while True:
+        method = method or find_method(loaded, task)
+        strategy = method.verdict.strategy
+        try:
+            result = _computed(loaded, task, budget, method, out, progress, cancelled)
+        except (RenderError, StrategyError):
+            if task.strategy != AUTO or strategy in LAST:
+                raise
+            # It ran on the trial; what a renderer keeps may have changed since.
+            wrong = (*wrong, strategy)
+            method = find_method(loaded, task, wrong)
+            continue
+        if result.certificate is None:
+            return result
+        if result.certificate.blind and task.strategy == AUTO:
+            # All that moves is edges: the derivative of pixels' averages is the only answer.
+            edges = replace(
+                method.verdict, strategy=edge.name, findings=result.certificate.findings
+            )
+            method = replace(method, verdict=edges)
+            continue
+        if not result.certificate.refuted:
+            return result
+        if task.strategy != AUTO:
+            raise DisagreementError(refusal(loaded, result.certificate, task.strategy))
+        # The method was found at other values of the parameters, and does not hold at these.
+        wrong = (*wrong, strategy)
+        method = find_method(loaded, task, wrong)
+
+
+def refusal(loaded: Loaded, certificate: Certificate, strategy: str) -> str:
+    """Why a strategy's map is not given."""
+    return (
+        f"Strategy {strategy!r} gives a wrong map of {loaded.spec.name!r}: "
+        + " ".join(finding.message for finding in certificate.findings)
+        + " Ask for `auto`, or set `certify` to false to have the map all the same."
+    )
+
+
+def _computed(
+    loaded: Loaded,
+    task: Task,
+    budget: int,
+    method: Method,
+    out: Arrays,
+    progress: Progress | None,
+    cancelled: Callable[[], bool],
+) -> SensitivityMap:
+    marks = [time.perf_counter()]
+    tiles = Prepared.prepare(loaded, task, method.verdict)
     plan = planning.choose(
-        cost,
+        method.cost,
         width=task.width,
         height=task.height,
-        tangents=task.tangents,
+        tangents=min(task.tangents, method.verdict.at_once or task.tangents),
         budget=budget,
         device=loaded.device,
-        whole=whole,
+        whole=tiles.whole,
     )
-    planned = time.perf_counter()
-    run = _Run(tiles, out, plan, whole=whole)
-    for done in run.bands(cancelled):
+    marks.append(time.perf_counter())
+    loop = Loop(tiles, out, plan)
+    for done in loop.bands(cancelled):
         if progress:
             progress(done, task.height)
+    marks.append(time.perf_counter())
+    certificate = certify(tiles, out, method.verdict, loop.statistics) if task.certified else None
+    marks.append(time.perf_counter())
+    names = ("plan", "compute", "certify")
     return SensitivityMap(
         values=out.values,
         image=out.image,
-        statistics=run.statistics,
-        strategy=tiles.strategy.name,
-        plan=run.plan,
-        halvings=run.halvings,
-        seconds={"plan": planned - started, "compute": time.perf_counter() - planned},
-        peak_bytes=run.plan.bytes,
+        statistics=loop.statistics,
+        certificate=certificate,
+        method=method,
+        plan=loop.plan,
+        halvings=loop.halvings,
+        seconds={name: b - a for name, a, b in zip(names, marks, marks[1:], strict=False)},
+        peak_bytes=loop.plan.bytes,
     )
-
-
-class _Run:
-    """The state of one loop over tiles: what is done, and how big the next tile may be."""
-
-    def __init__(self, tiles: Tiles, out: Arrays, plan: Plan, *, whole: bool) -> None:
-        self.tiles = tiles
-        self.plan = plan
-        self.whole = whole
-        self.halvings = 0
-        self.statistics = Statistics()
-        self.writer = HostWriter()
-        self.image = torch.from_numpy(out.image)
-        shape = (*out.image.shape, -1)
-        self.values = None if out.values is None else torch.from_numpy(out.values).view(shape)
-
-    def bands(self, cancelled: Callable[[], bool]) -> Iterator[int]:
-        """Compute band after band; yields the rows done so far."""
-        height = self.tiles.task.height
-        start = 0
-        while start < height:
-            band = Band(start, min(start + self.plan.rows, height))
-            if self._band(band, cancelled):
-                start = band.stop
-                yield start
-        self.writer.flush()
-
-    def _band(self, band: Band, cancelled: Callable[[], bool]) -> bool:
-        """Compute one band, or halve the plan and say no."""
-        first, count = 0, max(1, self.tiles.task.tangents)
-        gathered = Statistics()
-        while first < count:
-            if cancelled():
-                raise CancelledError("The map was cancelled.")
-            chunk = slice(first, min(first + self.plan.tangents, count))
-            rows = self.plan.rows
-            measured = self._tile(band, chunk)
-            if measured is not None:
-                first, gathered = chunk.stop, gathered + measured
-            elif self.plan.rows != rows:
-                return False
-        self.statistics += gathered
-        return True
-
-    def _tile(self, band: Band, chunk: slice) -> Statistics | None:
-        """Compute one tile and write it, or halve the plan and give nothing."""
-        try:
-            image, tangents = self.tiles.evaluate(band, chunk)
-        except Exception as error:
-            if not out_of_memory(error):
-                raise
-            smaller = self.plan.halved(whole=self.whole)
-            if smaller is None:
-                raise DeviceMemoryError(
-                    f"One row of {self.tiles.task.width} pixels does not fit in the memory of "
-                    f"{self.tiles.loaded.device}. Ask for a narrower frame."
-                ) from error
-            self.plan, self.halvings = smaller, self.halvings + 1
-        else:
-            return self._write(band, chunk, image, tangents)
-        # Outside of the handler: the error's traceback held the tile's tensors until here.
-        if self.tiles.loaded.device.type == "cuda":
-            torch.cuda.empty_cache()
-        return None
-
-    def _write(
-        self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None
-    ) -> Statistics:
-        rows = slice(band.start, band.stop)
-        if chunk.start == 0:
-            self.writer.put(self.image[rows], image)
-        if self.values is None or tangents is None:
-            return measure(image)
-        self.writer.put(self.values[rows, ..., chunk], tangents.movedim(0, -1))
-        return measure(tangents)

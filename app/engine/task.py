@@ -21,6 +21,7 @@ class Task:
         height: height of the frame in pixels.
         seed: seed of a random renderer.
         strategy: name of the strategy, or `auto`.
+        certify: whether the map is to be compared with differences.
     """
 
     params: Mapping[str, Tensor]
@@ -29,11 +30,17 @@ class Task:
     height: int
     seed: int = 0
     strategy: str = "auto"
+    certify: bool = True
 
     @property
     def tangents(self) -> int:
         """How many directions are pushed through the renderer."""
         return self.wrt.size if self.wrt else 0
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a map, and it is to be certified."""
+        return self.certify and self.wrt is not None
 
     def directions(self, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "n *entries"]:
         """The unit directions of what is differentiated, shape `(tangents, *parameter.shape)`."""

@@ -1,81 +1,76 @@
-"""One tile: a renderer differentiated at some rows of a frame, along some directions."""
+"""One tile: a renderer at some positions, as a function of the differentiated parameter."""
 
-import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from app.engine import strategies
-from app.engine.errors import RenderError
 from app.engine.evaluate import evaluate
-from app.engine.frame import Band, window
-from app.engine.memory import out_of_memory
-from app.engine.strategies import Strategy, Tile
-from app.engine.task import Task
-from renderers import Loaded, RendererError
-
-PATH = re.compile(r"(?:[A-Za-z]:)?[\\/](?:[\w .\-]+[\\/])+[\w.\-]*")
+from renderers import Frame, Loaded, Pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tiles:
-    """A task made ready on the device: its parameters placed, its strategy chosen."""
+class Tile:
+    """A renderer at some positions, as a function of the differentiated parameter.
+
+    Attributes:
+        loaded: the renderer on its device.
+        where: the positions, or the window of a frame.
+        params: every parameter, on the device, in the renderer's dtype.
+        wrt: name of the parameter that is differentiated against.
+        seed: seed of a random renderer.
+    """
 
     loaded: Loaded
-    task: Task
-    params: dict[str, Tensor]
-    directions: Tensor
-    strategy: Strategy
+    where: Pixels | Frame
+    params: Mapping[str, Tensor]
+    wrt: str
+    seed: int = 0
 
-    @classmethod
-    def prepare(cls, loaded: Loaded, task: Task) -> "Tiles":
-        """Place a task's parameters on the renderer's device, in its dtype."""
-        device, dtype = loaded.device, loaded.dtype
-        return cls(
-            loaded,
-            task,
-            {name: value.to(device, dtype) for name, value in task.params.items()},
-            task.directions(device, dtype),
-            strategies.choose(task.strategy),
-        )
+    @property
+    def value(self) -> Tensor:
+        """The value at which the derivative is taken."""
+        return self.params[self.wrt]
 
-    def evaluate(
-        self, band: Band, chunk: slice
-    ) -> tuple[Float[Tensor, "rows width channels"], Float[Tensor, "n rows width channels"] | None]:
-        """The band's image `(rows, width, channels)` and its tangents `(n, rows, width, channels)`.
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape `(*pixels,)` of what is asked."""
+        where = self.where
+        if isinstance(where, Pixels):
+            return tuple(where.shape)
+        return (where.stop - where.start, where.width)
 
-        Raises:
-            RenderError: the renderer raised.
-            RendererError: the renderer answered with no image.
-        """
+    def part(self, which: slice) -> "Tile":
+        """Some of the positions of a pixel renderer."""
+        assert isinstance(self.where, Pixels)  # noqa: S101 - a window of rows has no parts
+        where = replace(self.where, x=self.where.x[which], y=self.where.y[which])
+        return replace(self, where=where)
+
+    def precise(self) -> "Tile":
+        """The same tile in float64, where the renderer can be loaded so; itself otherwise."""
+        if self.loaded.dtype is torch.float64:
+            return self
         try:
-            return self._evaluate(band, chunk)
-        except RendererError:
-            raise
-        except Exception as error:
-            if out_of_memory(error):
-                raise
-            raise RenderError(
-                f"Renderer {self.loaded.spec.name!r} raised {type(error).__name__}: "
-                f"{without_paths(str(error))}"
-            ) from error
+            loaded = self.loaded.load_as(torch.float64)
+        except Exception:  # noqa: BLE001 - whatever a renderer's own set-up says
+            return self
+        params = {name: value.to(torch.float64) for name, value in self.params.items()}
+        return replace(self, loaded=loaded, params=params, where=self.where.to(torch.float64))
 
-    def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
-        task, loaded = self.task, self.loaded
-        asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
-        if loaded.spec.random:
-            torch.manual_seed(task.seed)
-        if task.wrt is None:
-            with torch.no_grad():
-                image = evaluate(loaded, asked.where, self.params, task.seed)
-                return image[asked.keep], None
-        tile = Tile(loaded, asked.where, self.params, task.wrt.name, task.seed)
-        image, tangents = self.strategy.differentiate(tile, self.directions[chunk])
-        return image[asked.keep], tangents[:, asked.keep]
+    def __call__(self, value: Tensor) -> Float[Tensor, "*pixels channels"]:
+        """The image `(*pixels, channels)` with the differentiated parameter at `value`."""
+        return self.at(self.where, value)
+
+    def at(self, where: Pixels | Frame, value: Tensor) -> Float[Tensor, "*pixels channels"]:
+        """The image at other positions."""
+        return evaluate(self.loaded, where, {**self.params, self.wrt: value}, self.seed)
 
 
-def without_paths(message: str) -> str:
-    """A message with file paths taken out: they are the operator's, not the caller's."""
-    return PATH.sub("<path>", message).strip()
+Directions = Float[Tensor, "n *entries"]
+"""Directions in parameter space, `(n, *value.shape)`."""
+Image = Float[Tensor, "*pixels channels"]
+"""A tile's image."""
+Tangents = Float[Tensor, "n *pixels channels"]
+"""A tile's derivative along each direction, `(n, *image.shape)`."""

@@ -1,15 +1,22 @@
 """Small tasks on the disc, whose derivative is known in closed form."""
 
+import math
 from collections.abc import Callable
 
 import pytest
 import torch
 
 from app.engine import Task
+from app.engine.plan import PLANNED
 from renderers import Loaded, parse_wrt
 from renderers.disc import disc
 
 MakeTask = Callable[..., Task]
+
+
+def budget_for(size: int) -> int:
+    """The budget whose planned part is just so many bytes."""
+    return math.ceil(size / PLANNED)
 
 
 def task_of(

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.plan import MIB, PREFERRED_PIXELS, Cost, Plan, choose, fit
+from tests.engine.conftest import budget_for
 
 CPU = torch.device("cpu")
 
@@ -11,7 +12,7 @@ CPU = torch.device("cpu")
 def test_the_fit_finds_a_linear_cost_again() -> None:
     truth = Cost(fixed=5000.0, primal=40.0, tangent=24.0)
     found = fit(lambda pixels, tangents: int(truth.bytes(pixels, tangents)), tangents=8)
-    assert found.bytes(100_000, 8) == pytest.approx(truth.bytes(100_000, 8), rel=1e-3)
+    assert found.bytes(100_000, 8) == pytest.approx(truth.bytes(100_000, 8), rel=0.02)
 
 
 @given(
@@ -51,7 +52,7 @@ def test_a_renderer_that_must_be_whole_gets_all_rows_and_fewer_directions() -> N
         width=1000,
         height=1000,
         tangents=16,
-        budget=30_000_000,
+        budget=budget_for(30_000_000),
         device=CPU,
         whole=True,
     )

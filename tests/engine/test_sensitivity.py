@@ -10,16 +10,24 @@ from app.engine import (
     CancelledError,
     Cost,
     DeviceMemoryError,
+    Method,
     RenderError,
     Task,
     UnknownStrategyError,
+    Verdict,
     sensitivity_map,
 )
-from app.engine.sensitivity import trial_cost
+from app.engine.method import trial_cost
 from renderers import Frame, Loaded, OutputError, Pixels, param, renderer
 from renderers.disc import disc
-from tests.engine.conftest import task_of
+from tests.engine.conftest import budget_for, task_of
 from tests.tolerances import CLOSED_FORM
+
+FORWARD = Verdict(strategy="forward", step=1e-4)
+
+
+def costing(cost: Cost) -> Method:
+    return Method(FORWARD, cost)
 
 
 def closed_forms(size: tuple[int, int]) -> dict[str, NDArray[np.float64]]:
@@ -73,7 +81,9 @@ def test_an_entry_is_a_slice_of_the_whole(loaded: Loaded) -> None:
 @pytest.mark.parametrize("rows", [1, 3, 7, 28, 100])
 def test_tiled_equals_untiled_bit_for_bit(loaded: Loaded, wrt: str, rows: int) -> None:
     task = task_of(loaded, wrt, size=(35, 28))
-    tiled = sensitivity_map(loaded, task, budget=rows * 35 * 1000, cost=Cost(0.0, 1000.0, 0.0))
+    tiled = sensitivity_map(
+        loaded, task, budget=budget_for(rows * 35 * 1000), method=costing(Cost(0.0, 1000.0, 0.0))
+    )
     whole = sensitivity_map(loaded, task)
     assert (tiled.plan.rows, whole.plan.rows) == (min(rows, 28), 28)
     assert np.array_equal(tiled.image, whole.image)
@@ -87,7 +97,9 @@ def test_tiled_equals_untiled_bit_for_bit(loaded: Loaded, wrt: str, rows: int) -
 def test_directions_in_chunks_equal_all_at_once(loaded: Loaded) -> None:
     task = task_of(loaded, "colour", size=(35, 28))
     # Tangents so dear that the budget holds the frame with one direction, not with three.
-    chunked = sensitivity_map(loaded, task, budget=2000 * 980, cost=Cost(0.0, 500.0, 1500.0))
+    chunked = sensitivity_map(
+        loaded, task, budget=budget_for(2000 * 980), method=costing(Cost(0.0, 500.0, 1500.0))
+    )
     at_once = sensitivity_map(loaded, task)
     assert (chunked.plan.tangents, at_once.plan.tangents) == (1, 3)
     assert chunked.values is not None and at_once.values is not None
@@ -113,8 +125,8 @@ def test_progress_tells_every_band_and_ends_with_all_rows(loaded: Loaded) -> Non
     sensitivity_map(
         loaded,
         task_of(loaded, size=(10, 25)),
-        budget=10 * 10 * 1000,
-        cost=Cost(0.0, 1000.0, 0.0),
+        budget=budget_for(10 * 10 * 1000),
+        method=costing(Cost(0.0, 1000.0, 0.0)),
         progress=lambda done, total: seen.append((done, total)),
     )
     assert seen == [(10, 25), (20, 25), (25, 25)]
@@ -131,8 +143,8 @@ def test_a_cancelled_map_stops_at_the_next_tile(loaded: Loaded) -> None:
         sensitivity_map(
             loaded,
             task_of(loaded, size=(10, 25)),
-            budget=10 * 1000,
-            cost=Cost(0.0, 1000.0, 0.0),
+            budget=budget_for(10 * 1000),
+            method=costing(Cost(0.0, 1000.0, 0.0)),
             cancelled=cancelled,
         )
     assert len(asked) == 3
@@ -154,8 +166,8 @@ def hungry(most_rows: int, *, halo: int | None = 0) -> Loaded:
 def test_out_of_memory_halves_the_band_and_changes_nothing_else() -> None:
     small, large = hungry(5), hungry(1000)
     task = task_of(small, "level", size=(9, 40))
-    got = sensitivity_map(small, task, cost=Cost(0.0, 1.0, 1.0))
-    expected = sensitivity_map(large, task, cost=Cost(0.0, 1.0, 1.0))
+    got = sensitivity_map(small, task, method=costing(Cost(0.0, 1.0, 1.0)))
+    expected = sensitivity_map(large, task, method=costing(Cost(0.0, 1.0, 1.0)))
     assert got.plan.rows == 5
     assert got.halvings == 3
     assert got.values is not None and expected.values is not None
@@ -166,13 +178,17 @@ def test_out_of_memory_halves_the_band_and_changes_nothing_else() -> None:
 def test_a_frame_that_does_not_fit_at_all_is_refused_in_words() -> None:
     loaded = hungry(0)
     with pytest.raises(DeviceMemoryError, match="narrower frame"):
-        sensitivity_map(loaded, task_of(loaded, "level", size=(9, 8)), cost=Cost(0.0, 1.0, 1.0))
+        sensitivity_map(
+            loaded, task_of(loaded, "level", size=(9, 8)), method=costing(Cost(0.0, 1.0, 1.0))
+        )
 
 
 def test_a_frame_that_must_be_whole_is_not_cut_when_memory_runs_out() -> None:
     loaded = hungry(5, halo=None)
     with pytest.raises(DeviceMemoryError):
-        sensitivity_map(loaded, task_of(loaded, "level", size=(9, 8)), cost=Cost(0.0, 1.0, 1.0))
+        sensitivity_map(
+            loaded, task_of(loaded, "level", size=(9, 8)), method=costing(Cost(0.0, 1.0, 1.0))
+        )
 
 
 @pytest.mark.parametrize("rows", [1, 4, 30])
@@ -185,7 +201,9 @@ def test_a_blur_with_a_halo_is_the_same_in_bands(rows: int) -> None:
 
     loaded = blur.load("cpu", torch.float64)
     task = task_of(loaded, "level", size=(6, 30))
-    tiled = sensitivity_map(loaded, task, budget=rows * 6, cost=Cost(0.0, 1.0, 0.0))
+    tiled = sensitivity_map(
+        loaded, task, budget=budget_for(rows * 6), method=costing(Cost(0.0, 1.0, 0.0))
+    )
     whole = sensitivity_map(loaded, task)
     assert tiled.values is not None and whole.values is not None
     assert tiled.plan.rows == rows
@@ -208,8 +226,8 @@ def test_a_renderer_that_raises_is_reported_with_its_message_and_no_path() -> No
     ("answer", "words"),
     [
         (None, "must return a tensor"),
-        (torch.zeros(3), r"must return an image of shape \[4096, 3\]"),
-        (torch.zeros(4096, 3, dtype=torch.uint8), "real numbers"),
+        (torch.zeros(3), r"must return an image of shape \[256, 3\]"),
+        (torch.zeros(256, 3, dtype=torch.uint8), "real numbers"),
     ],
 )
 def test_what_is_no_image_is_refused_in_words(answer: Tensor | None, words: str) -> None:
@@ -231,10 +249,11 @@ def test_an_unknown_strategy_is_refused_with_the_choices(loaded: Loaded) -> None
 
 def test_the_measured_cost_is_that_of_the_disc() -> None:
     loaded = disc.load("cpu", torch.float32)
-    cost = trial_cost(loaded, task_of(loaded, "radius"))
+    cost = trial_cost(loaded, task_of(loaded, "radius"), FORWARD)
     # At least the positions, the image and its tangent, and not an image-sized multiple of them.
     assert 8 * 4 <= cost.primal + cost.tangent <= 60 * 4
-    assert trial_cost(loaded, task_of(loaded, "colour")).tangent >= 3 * 4
+    assert trial_cost(loaded, task_of(loaded, "colour"), FORWARD).tangent >= 3 * 4
+    assert trial_cost(loaded, task_of(loaded, ""), FORWARD).tangent == 0
 
 
 def test_a_large_captured_volume_is_not_taken_for_the_cost_of_a_tile() -> None:
@@ -245,4 +264,4 @@ def test_a_large_captured_volume_is_not_taken_for_the_cost_of_a_tile() -> None:
         return level * volume.view(1024, -1)[0, 0] + pixels.x
 
     loaded = sampled.load()
-    assert trial_cost(loaded, task_of(loaded, "level")).fixed < 1 << 20
+    assert trial_cost(loaded, task_of(loaded, "level"), FORWARD).fixed < 1 << 20

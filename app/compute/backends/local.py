@@ -182,7 +182,9 @@ class LocalBackend:
         control, worker_control = socket.socketpair()
         self._descriptors, worker_descriptors = socket.socketpair()
         numbers = (worker_control.fileno(), worker_descriptors.fileno())
-        with worker_control, worker_descriptors:
+        with contextlib.ExitStack() as ours, worker_control, worker_descriptors:
+            ours.callback(control.close)
+            ours.callback(self._descriptors.close)
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
@@ -192,6 +194,7 @@ class LocalBackend:
                 env=_environment(),
                 stdin=asyncio.subprocess.DEVNULL,
             )
+            ours.pop_all()  # from here on, they are closed at the worker's end
         reader, self._writer = await asyncio.open_connection(sock=control, limit=LINE_BYTES)
         self._loading = ""
         self._send(

@@ -4,26 +4,29 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from app.engine.errors import UnknownStrategyError
-from app.engine.strategies._contract import Strategy, Tile
+from app.engine.strategies._contract import Strategy
+from app.engine.strategies.double_vjp import double_vjp
+from app.engine.strategies.dual import dual
+from app.engine.strategies.edge import edge
+from app.engine.strategies.finite_difference import finite_difference
 from app.engine.strategies.forward import forward
+from app.engine.strategies.native import native
 from renderers import suggestion
 
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType({s.name: s for s in (forward,)})
+RUNGS = (native, forward, dual, double_vjp, finite_difference)
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({s.name: s for s in (*RUNGS, edge)})
 AUTO = "auto"
 CHOICES = (AUTO, *STRATEGIES)
 
 
-def choose(name: str) -> Strategy:
-    """The strategy of that name; `auto` takes the first that fits.
+def check(name: str) -> None:
+    """Refuse a name that is no strategy.
 
     Raises:
         UnknownStrategyError: there is none of that name.
     """
-    if name == AUTO:
-        return forward
-    if name not in STRATEGIES:
+    if name not in CHOICES:
         raise UnknownStrategyError(f"There is no strategy {name!r}." + suggestion(name, CHOICES))
-    return STRATEGIES[name]
 
 
-__all__ = ["AUTO", "CHOICES", "STRATEGIES", "Strategy", "Tile", "choose"]
+__all__ = ["AUTO", "CHOICES", "STRATEGIES", "Strategy", "check"]

@@ -4,7 +4,9 @@ import torch
 from torch import Tensor
 from torch.func import jvp, vmap
 
-from app.engine.strategies._contract import Directions, Image, Strategy, Tangents, Tile
+from app.engine.operations import ForwardFormulas
+from app.engine.strategies._contract import Strategy
+from app.engine.tile import Directions, Image, Tangents, Tile
 
 
 def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
@@ -19,7 +21,7 @@ def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
         image, tangent = jvp(tile, (tile.value,), (direction,))  # type: ignore[misc]
         return image, tangent
 
-    with torch.no_grad():
+    with torch.no_grad(), ForwardFormulas():
         if len(directions) == 1:
             image, tangent = push(directions[0])
             return image, tangent[None]

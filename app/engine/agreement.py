@@ -1,0 +1,85 @@
+"""Whether a tangent is the derivative: its comparison with differences, and what the odds mean."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from app.engine.differences import Estimate
+
+# Relative to the derivative, or to a part of the largest one. Rounding of a float32 renderer of
+# many operations stays below the first; a wrong derivative rule is rarely right to the percent.
+TOLERANCE = {torch.float32: 2e-3, torch.float64: 1e-5}
+# The part of the largest derivative below which a smaller one is compared absolutely.
+FLOOR = 0.05
+# How much of its own error estimate a difference may be off by.
+SAFETY = 10.0
+# Fewer pixels than this share may disagree, as they do on a kink, without the whole being wrong.
+STRAY = 0.02
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """A tangent beside differences, pixel by pixel.
+
+    Attributes:
+        checked: pixels at which the differences are sure enough of themselves to judge.
+        wrong: those of them at which the tangent disagrees.
+        lost: those at which the image moves and the tangent is exactly zero.
+        relative: the disagreement that all but strays stay below, over the largest derivative.
+    """
+
+    checked: Bool[Tensor, "*pixels"]
+    wrong: Bool[Tensor, "*pixels"]
+    lost: Bool[Tensor, "*pixels"]
+    relative: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the tangent is the derivative, but for strays."""
+        return int(self.wrong.sum()) <= STRAY * int(self.checked.sum())
+
+    def right_but_for(self, excused: Bool[Tensor, "*pixels"]) -> bool:
+        """Whether it would be right if some pixels were not counted."""
+        wrong = self.wrong & ~excused
+        return int(wrong.sum()) <= STRAY * int(self.checked.sum())
+
+    @property
+    def judged(self) -> bool:
+        """Whether there was a pixel to judge by."""
+        return bool(self.checked.any())
+
+    @property
+    def silent(self) -> bool:
+        """Whether the image moves and nothing of it is in the tangent."""
+        return not self.right and int(self.lost.sum()) >= (1 - STRAY) * int(self.wrong.sum())
+
+
+def compare(
+    tangent: Float[Tensor, "*pixels channels"], estimate: Estimate, dtype: torch.dtype
+) -> Agreement:
+    """Compare a tangent with differences; the channels of a pixel are judged together.
+
+    Args:
+        tangent: the derivative along a direction.
+        estimate: the same by differences.
+        dtype: the arithmetic that the tangent was computed in.
+    """
+    values, error = estimate.values, estimate.error
+    tangent = tangent.to(values.dtype)
+    size = float(torch.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0).abs().max())
+    weight = torch.clamp(values.abs(), min=FLOOR * size)
+    sure = torch.isfinite(values) & (error <= 0.1 * weight)
+    off = (tangent - values).abs()
+    # A tangent of NaN is reported as such, and is not a disagreement.
+    wrong = sure & (off > TOLERANCE[dtype] * weight + SAFETY * error)
+    lost = wrong & (tangent == 0)
+    judged = off[sure & torch.isfinite(off)]
+    spread = float(torch.quantile(judged, 1 - STRAY)) if judged.numel() else 0.0
+    return Agreement(
+        checked=sure.any(-1),
+        wrong=wrong.any(-1),
+        lost=lost.any(-1),
+        relative=spread / size if size else 0.0,
+    )

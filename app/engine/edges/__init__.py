@@ -1,0 +1,7 @@
+"""Edges: where they are seen, how they move, and what that adds to a derivative."""
+
+from app.engine.edges.boundary import Boundary, boundary
+from app.engine.edges.errors import PositionsError
+from app.engine.edges.settings import Settings
+
+__all__ = ["Boundary", "PositionsError", "Settings", "boundary"]

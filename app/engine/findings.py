@@ -1,0 +1,77 @@
+"""What can be found wrong or doubtful with a map: stable codes, and words to act on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "tangent_lost": (
+            "The image moves with the parameter, but the derivative that torch carries is zero: "
+            "look for `.item()`, `float()`, `.detach()`, `torch.tensor(parameter)`, `round` or a "
+            "cast to integers on the way, and keep the parameter a tensor."
+        ),
+        "partly_detached": (
+            "The derivative that torch carries differs smoothly from differences: a part of the "
+            "computation is detached, rounded, or has a wrong hand-written derivative."
+        ),
+        "edges_suspected": (
+            "The image has hard edges that move with the parameter; no automatic derivative sees "
+            "what they contribute. Soften them over a pixel, or ask for `strategy=edge`."
+        ),
+        "tile_dependent": (
+            "A pixel's colour depends on which other pixels it is asked with (a maximum, a mean or "
+            "a normalisation over the tile), so the frame was computed whole. Compute such "
+            "quantities from the parameters, or declare a frame renderer."
+        ),
+        "not_deterministic": (
+            "The same request gives different images. Declare `random=True` and draw from the seed."
+        ),
+        "precision": (
+            "The float32 map differs notably from the float64 one. Ask for `dtype=float64`, or "
+            "reorder the computation where large numbers cancel."
+        ),
+        "non_finite": "Some values of the map are NaN or infinite.",
+        "quantised_output": (
+            "The image is quantised, which has no derivative: return the values before rounding."
+        ),
+        "non_smooth_point": (
+            "The image has a kink in the parameter at this value: the derivatives from either side "
+            "differ, and the map holds one of them."
+        ),
+        "modes_differ": (
+            "Forward and reverse mode differ: a part is under `no_grad`, which stops reverse mode "
+            "alone. The map is that of forward mode, which differences confirm."
+        ),
+        "unverified": "The map could not be compared with differences.",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing found.
+
+    Attributes:
+        code: one of `CODES`.
+        detail: what was measured, in words; may be empty.
+        pixels: some of the pixels that show it, as (row, column).
+    """
+
+    code: str
+    detail: str = ""
+    pixels: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def message(self) -> str:
+        """What it means and what to do, with what was measured."""
+        return " ".join(filter(None, (CODES[self.code], self.detail)))
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "pixels": [list(p) for p in self.pixels],
+        }

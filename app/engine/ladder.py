@@ -1,0 +1,284 @@
+"""`auto`: which strategy a renderer's parameter is differentiated by, found out on a small trial.
+
+Each rung is run and compared with differences; the first that runs and agrees is kept. A rung that
+raises sends the search to the rung that fits the kind of its failure.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from app.engine.agreement import Agreement, compare
+from app.engine.differences import Estimate, estimate, kinks, scale_of
+from app.engine.errors import StrategyError
+from app.engine.failures import explain, is_captured_write, is_older_function, reads_storage
+from app.engine.findings import Finding
+from app.engine.memory import out_of_memory
+from app.engine.rendering import rendering
+from app.engine.strategies import AUTO, STRATEGIES, Strategy, check
+from app.engine.strategies.edge import edge
+from app.engine.strategies.finite_difference import finite_difference, stepped
+from app.engine.task import Task
+from app.engine.trial import Trial, try_out
+from renderers import Loaded
+
+# Directions whose step is estimated one by one; the rest take the median of these.
+ESTIMATED = 16
+# A few pixels asked alone must be what they are among others, to rounding.
+ALONE = 1e-5
+# One pixel by itself is its own maximum and mean; a handful is a small tile.
+FEW = (slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 32))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a parameter of a renderer is differentiated, and why so.
+
+    Attributes:
+        strategy: name of the strategy.
+        at_once: most directions that may be carried together; None for any number.
+        whole: whether the frame must be computed in one piece.
+        step: the step of differences that is best along all directions together.
+        steps: the step of differences along each direction, where they are the strategy.
+        exact: whether differences may be taken in float64.
+        relative: disagreement with differences on the trial, over the largest derivative.
+        refuted: whether a strategy that was asked for disagrees on the trial.
+        passed_over: the rungs above, with what spoke against each.
+        findings: what else is to be said of every map.
+    """
+
+    strategy: str
+    at_once: int | None = None
+    whole: bool = False
+    step: float = 0.0
+    steps: tuple[float, ...] = ()
+    exact: bool = True
+    relative: float = 0.0
+    refuted: bool = False
+    passed_over: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def resolve(self, directions: Tensor) -> Strategy:
+        """The strategy itself, for the task's directions."""
+        if self.strategy == finite_difference.name and self.steps:
+            return stepped(self.steps, directions, exact=self.exact)
+        return STRATEGIES[self.strategy]
+
+
+def decide(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Verdict:
+    """Find the first rung that runs and agrees with differences; the last is differences.
+
+    A strategy that is asked for by name is the only rung.
+
+    Args:
+        loaded: the renderer on its device.
+        task: what is asked.
+        without: rungs that have been found wrong at the task's values already.
+
+    Raises:
+        RenderError: the renderer itself raises.
+        StrategyError: the strategy that was asked for cannot differentiate this renderer.
+        UnknownStrategyError: there is no such strategy.
+    """
+    check(task.strategy)
+    with rendering(loaded):
+        findings, whole = standing(loaded, task)
+    if whole:
+        loaded = undivided(loaded)
+    trial = try_out(loaded, task)
+    with rendering(loaded):
+        reference = differences(trial)
+    search = _Search(trial, reference, without)
+    found = search.best() if task.strategy == AUTO else search.only(task.strategy)
+    return replace(
+        found,
+        whole=whole,
+        step=reference.step,
+        exact=trial.exact.loaded.dtype is torch.float64,
+        passed_over=tuple(search.passed_over),
+        findings=(*findings, *search.findings, *found.findings),
+    )
+
+
+def undivided(loaded: Loaded) -> Loaded:
+    """The renderer as one that must be evaluated whole."""
+    return replace(loaded, spec=replace(loaded.spec, halo=None))
+
+
+def standing(loaded: Loaded, task: Task) -> tuple[list[Finding], bool]:
+    """What is to be said of the image itself, and whether it must be whole.
+
+    A renderer that draws from an unseeded source, or whose pixels depend on each other, is found
+    by asking twice, and by asking for a few pixels alone.
+    """
+    tile = try_out(loaded, task).tile
+    findings: list[Finding] = []
+    with torch.no_grad():
+        first, second = tile(tile.value), tile(tile.value)
+        if not torch.equal(torch.nan_to_num(first), torch.nan_to_num(second)):
+            return [Finding(code="not_deterministic")], False
+        if loaded.spec.kind != "pixel" or loaded.spec.halo is None:
+            return findings, loaded.spec.halo is None
+        alone = [tile.part(few)(tile.value) - first[few] for few in FEW]
+    size = float(torch.nan_to_num(first, posinf=0.0, neginf=0.0).abs().max())
+    off = max(float(torch.nan_to_num(difference).abs().max()) for difference in alone)
+    if off > ALONE * size:
+        return [Finding(code="tile_dependent")], True
+    return findings, False
+
+
+def differences(trial: Trial) -> Estimate:
+    """The trial's derivative along its mixed direction, by differences in float64."""
+    exact = trial.exact
+    direction = trial.mixed.to(exact.value.dtype)
+    scale = scale_of(exact.loaded.spec.params[exact.wrt], exact.value, direction)
+    with torch.no_grad():
+        return estimate(exact, exact.value, direction, scale)
+
+
+class _Search:
+    """The state of one descent."""
+
+    def __init__(self, trial: Trial, reference: Estimate, without: tuple[str, ...]) -> None:
+        self.without = without
+        self.trial = trial
+        self.reference = reference
+        self.passed_over: list[tuple[str, str]] = []
+        self.findings: list[Finding] = []
+        self.failures: dict[str, str] = {}
+
+    def best(self) -> Verdict:
+        """The first rung that runs and agrees."""
+        found = (self.attempt(rung) for rung in self.rungs() if rung not in self.without)
+        return next(verdict for verdict in found if verdict is not None)  # the last never refuses
+
+    def only(self, rung: str) -> Verdict:
+        """The rung that was asked for, right or wrong, if it runs."""
+        if rung == edge.name:
+            # Its interior is `forward`'s; a trial's scattered pixels have no neighbours to compare.
+            return replace(self.only("forward"), strategy=rung)
+        verdict = self.attempt(rung)
+        if verdict is not None:
+            return verdict
+        if rung in self.failures:
+            raise StrategyError(f"Strategy {rung!r} fails here. {self.passed_over[-1][1]}")
+        return Verdict(strategy=rung, refuted=True)
+
+    def rungs(self) -> Iterator[str]:
+        """The rungs in order; which come after `forward` depends on how it failed."""
+        if self.trial.tile.loaded.spec.native:
+            yield "native"
+        yield "forward"
+        failure = self.failures.get("forward", "")
+        if is_captured_write(failure):
+            yield "dual"
+        # Reading storage gives no gradient in reverse mode either, and zero on dual tensors.
+        if not reads_storage(failure):
+            yield "double_vjp"
+        # A Function of the older form is closed to transforms, but may have a `jvp` all the same.
+        if is_older_function(failure):
+            yield "dual"
+        yield finite_difference.name
+
+    def attempt(self, rung: str) -> Verdict | None:
+        """Run a rung and compare it; says why not where it is passed over."""
+        strategy = STRATEGIES[rung]
+        if rung == finite_difference.name:
+            return Verdict(strategy=rung, steps=_steps(self.trial))
+        try:
+            _, tangents = strategy.differentiate(self.trial.tile, self.trial.mixed[None])
+        except Exception as error:
+            if out_of_memory(error):
+                raise
+            self.failures[rung] = f"{type(error).__name__}: {error}"
+            self.passed_over.append((rung, explain(error)))
+            return None
+        agreement = compare(tangents[0], self.reference, self.trial.tile.loaded.dtype)
+        if agreement.right:
+            extra = [] if agreement.judged else [Finding(code="unverified")]
+            return self._kept(strategy, tangents[0], agreement, extra)
+        return self._doubted(strategy, tangents[0], agreement)
+
+    def _kept(
+        self, strategy: Strategy, tangent: Tensor, agreement: Agreement, extra: list[Finding]
+    ) -> Verdict:
+        if strategy.name == "forward" and modes_differ(self.trial, tangent):
+            extra = [*extra, Finding(code="modes_differ")]
+        return Verdict(
+            strategy=strategy.name,
+            at_once=carried_together(strategy, self.trial),
+            relative=agreement.relative,
+            findings=tuple(extra),
+        )
+
+    def _doubted(self, strategy: Strategy, tangent: Tensor, agreement: Agreement) -> Verdict | None:
+        """A rung that runs and disagrees is wrong, unless it agrees in float64."""
+        exact = self.trial.exact
+        direction = self.trial.mixed.to(exact.value.dtype)
+        with torch.no_grad():
+            kinked = kinks(exact, exact.value, direction, self.reference)
+        if agreement.right_but_for(kinked):
+            return self._kept(strategy, tangent, agreement, [Finding(code="non_smooth_point")])
+        if exact is not self.trial.tile:
+            _, tangents = strategy.differentiate(exact, direction[None])
+            if compare(tangents[0], self.reference, torch.float64).right:
+                detail = f"Disagreement: {agreement.relative:.1g} of the largest derivative."
+                found = Finding(code="precision", detail=detail)
+                return self._kept(strategy, tangent, agreement, [found])
+        code = "tangent_lost" if agreement.silent else "partly_detached"
+        if all(finding.code != code for finding in self.findings):
+            self.findings.append(Finding(code=code))
+        self.passed_over.append(
+            (strategy.name, f"It runs, but disagrees with differences ({code}).")
+        )
+        return None
+
+
+def _steps(trial: Trial) -> tuple[float, ...]:
+    """A step of differences for each direction."""
+    exact = trial.exact
+    declared = exact.loaded.spec.params[exact.wrt]
+    steps: list[float] = []
+    with torch.no_grad():
+        for direction in trial.directions[:ESTIMATED].to(exact.value.dtype):
+            scale = scale_of(declared, exact.value, direction)
+            steps.append(estimate(exact, exact.value, direction, scale).step)
+    rest = len(trial.directions) - len(steps)
+    return (*steps, *[sorted(steps)[len(steps) // 2]] * rest)
+
+
+def carried_together(strategy: Strategy, trial: Trial) -> int | None:
+    """1 where several directions at once are refused or come out otherwise; None where not."""
+    if len(trial.directions) == 1:
+        return None
+    pair = torch.stack([trial.mixed, trial.directions[0]])
+    try:
+        _, together = strategy.differentiate(trial.tile, pair)
+        _, alone = strategy.differentiate(trial.tile, pair[:1])
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        return 1
+    size = torch.nan_to_num(alone).abs().max()
+    same = bool((torch.nan_to_num(together[0] - alone[0]).abs() <= 1e-3 * size).all())
+    return None if same else 1
+
+
+def modes_differ(trial: Trial, tangent: Tensor) -> bool:
+    """Whether reverse mode, where it runs, gives another derivative: `<u, J t>`, `<J'u, t>`."""
+    tile, direction = trial.tile, trial.mixed
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.rand(tangent.shape, generator=generator).to(tangent.device, tangent.dtype)
+    try:
+        with torch.enable_grad():
+            value = tile.value.detach().clone().requires_grad_()
+            image = tile(value)
+            if not image.requires_grad:
+                return bool(tangent.any())
+            (gradient,) = torch.autograd.grad(image, value, weights.to(image.dtype))
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        return False
+    forward = float((torch.nan_to_num(tangent) * weights).sum())
+    reverse = float((torch.nan_to_num(gradient) * direction).sum())
+    size = float((torch.nan_to_num(tangent).abs() * weights).sum())
+    return abs(forward - reverse) > 1e-2 * size

@@ -1,0 +1,104 @@
+"""The one loop over the tiles of a frame."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.engine.errors import CancelledError, DeviceMemoryError
+from app.engine.frame import Band
+from app.engine.host import HostWriter
+from app.engine.memory import out_of_memory
+from app.engine.plan import Plan
+from app.engine.prepared import Prepared
+from app.engine.statistics import Statistics, measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Arrays:
+    """Where a result goes: host memory, C order, allocated once.
+
+    Attributes:
+        image: the primal image, `(height, width, channels)`.
+        values: the map, `image.shape + wrt.shape`, or None for a primal image alone.
+    """
+
+    image: NDArray[np.floating]
+    values: NDArray[np.floating] | None
+
+
+class Loop:
+    """What is done, and how big the next tile may be."""
+
+    def __init__(self, tiles: Prepared, out: Arrays, plan: Plan) -> None:
+        self.tiles = tiles
+        self.plan = plan
+        self.halvings = 0
+        self.statistics = Statistics()
+        self.writer = HostWriter()
+        self.image = torch.from_numpy(out.image)
+        shape = (*out.image.shape, -1)
+        self.values = None if out.values is None else torch.from_numpy(out.values).view(shape)
+
+    def bands(self, cancelled: Callable[[], bool]) -> Iterator[int]:
+        """Compute band after band; yields the rows done so far."""
+        height = self.tiles.task.height
+        start = 0
+        while start < height:
+            band = Band(start, min(start + self.plan.rows, height))
+            if self._band(band, cancelled):
+                start = band.stop
+                yield start
+        self.writer.flush()
+
+    def _band(self, band: Band, cancelled: Callable[[], bool]) -> bool:
+        """Compute one band, or halve the plan and say no."""
+        first, count = 0, max(1, self.tiles.task.tangents)
+        gathered = Statistics()
+        while first < count:
+            if cancelled():
+                raise CancelledError("The map was cancelled.")
+            chunk = slice(first, min(first + self.plan.tangents, count))
+            rows = self.plan.rows
+            measured = self._tile(band, chunk)
+            if measured is not None:
+                first, gathered = chunk.stop, gathered + measured
+            elif self.plan.rows != rows:
+                return False
+        self.statistics += gathered
+        return True
+
+    def _tile(self, band: Band, chunk: slice) -> Statistics | None:
+        """Compute one tile and write it, or halve the plan and give nothing."""
+        try:
+            image, tangents = self.tiles.evaluate(band, chunk)
+        except Exception as error:
+            if not out_of_memory(error):
+                raise
+            smaller = self.plan.halved(whole=self.tiles.whole)
+            if smaller is None:
+                raise DeviceMemoryError(
+                    f"One row of {self.tiles.task.width} pixels does not fit in the memory of "
+                    f"{self.tiles.loaded.device}. Ask for a narrower frame."
+                ) from error
+            self.plan, self.halvings = smaller, self.halvings + 1
+        else:
+            return self._write(band, chunk, image, tangents)
+        # Outside of the handler: the error's traceback held the tile's tensors until here.
+        if self.tiles.loaded.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
+
+    def _write(
+        self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None
+    ) -> Statistics:
+        rows = slice(band.start, band.stop)
+        if chunk.start == 0:
+            self.writer.put(self.image[rows], image)
+        if self.values is None or tangents is None:
+            return measure(image)
+        self.writer.put(self.values[rows, ..., chunk], tangents.movedim(0, -1))
+        return measure(tangents)

@@ -1,0 +1,53 @@
+"""Central differences: the last resort, for renderers through which no derivative can be carried.
+
+In float64 where the renderer can be loaded so, with equal seeds on both sides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from app.engine.differences import FIRST, SHRINK, central, scale_of
+from app.engine.strategies._contract import Strategy
+from app.engine.tile import Directions, Image, Tangents, Tile
+
+# Where no step was chosen by an estimate: near the cube root of the machine's precision.
+BLIND = FIRST / SHRINK**5
+
+
+def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+    """The image and its tangents, at steps that only know the parameter's scale."""
+    declared = tile.loaded.spec.params[tile.wrt]
+    steps = [BLIND * scale_of(declared, tile.value, direction) for direction in directions]
+    return with_steps(tile, directions, steps)
+
+
+def with_steps(
+    tile: Tile, directions: Directions, steps: Sequence[float], *, exact: bool = True
+) -> tuple[Image, Tangents]:
+    """The image and its tangents, at a step for each direction, in float64 where it is allowed."""
+    asked = tile.precise() if exact else tile
+    with torch.no_grad():
+        image = tile(tile.value)
+        tangents = [
+            central(asked, asked.value, direction.to(asked.value.dtype), step)
+            for direction, step in zip(directions, steps, strict=True)
+        ]
+    return image, torch.stack(tangents).to(image.dtype)
+
+
+def stepped(steps: Sequence[float], directions: Directions, *, exact: bool) -> Strategy:
+    """The strategy with the steps that an estimate chose for known directions."""
+    known = {tuple(d.flatten().tolist()): step for d, step in zip(directions, steps, strict=True)}
+
+    def differentiate_known(tile: Tile, asked: Directions) -> tuple[Image, Tangents]:
+        chosen = [known[tuple(d.flatten().tolist())] for d in asked]
+        return with_steps(tile, asked, chosen, exact=exact)
+
+    return replace(finite_difference, differentiate=differentiate_known)
+
+
+finite_difference = Strategy(
+    "finite_difference", "central differences, the last resort", differentiate
+)

@@ -1,0 +1,103 @@
+"""A small trial of a renderer: the question asked of a few pixels, to decide and to compare."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from app.engine.frame import Band, window
+from app.engine.task import Task
+from app.engine.tile import Tile
+from renderers import Frame, Loaded, Pixels
+
+# Pixels of a trial: enough to meet what a renderer does in different parts of its frame.
+PIXELS = 256
+# Side of the trial frame of a frame renderer.
+SIDE = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A tile of few pixels, and the directions that are tried on it.
+
+    Attributes:
+        tile: the pixels, with the task's parameters.
+        exact: the same in float64, where the renderer can be evaluated so; else the tile itself.
+        directions: the unit directions of the task, `(n, *value.shape)`.
+    """
+
+    tile: Tile
+    exact: Tile
+    directions: Float[Tensor, "n *entries"]
+
+    @property
+    def mixed(self) -> Float[Tensor, "*entries"]:
+        """One direction in which every entry takes part, with weights that cannot cancel."""
+        weights = torch.linspace(1.0, 0.5, len(self.directions), dtype=self.directions.dtype)
+        mixed: Tensor = torch.tensordot(weights.to(self.directions.device), self.directions, dims=1)
+        return mixed
+
+
+def try_out(loaded: Loaded, task: Task) -> Trial:
+    """A trial of a task: pixels spread over its frame, or a small frame of its own."""
+    assert task.wrt is not None  # noqa: S101 - there is nothing to try for an image alone
+    device, dtype = loaded.device, loaded.dtype
+    params = {name: value.to(device, dtype) for name, value in task.params.items()}
+    directions = task.directions(device, dtype)
+    if loaded.spec.kind == "pixel" and loaded.spec.halo is not None:
+        few = spread(task.width, task.height, device, dtype)
+        return trial_of(Tile(loaded, few, params, task.wrt.name, task.seed), directions)
+    frame = whole_frame(loaded, min(SIDE, task.width), min(SIDE, task.height))
+    small = Tile(loaded, frame, params, task.wrt.name, task.seed)
+    try:
+        with torch.no_grad():
+            small(small.value)
+    except Exception:  # noqa: BLE001 - a renderer may have a frame that it cannot leave
+        large = replace(small, where=whole_frame(loaded, task.width, task.height))
+        return trial_of(large, directions)
+    return trial_of(small, directions)
+
+
+def trial_of(tile: Tile, directions: Tensor) -> Trial:
+    """A trial of a tile. A renderer may insist on float32 somewhere in its depths."""
+    exact = tile.precise()
+    try:
+        with torch.no_grad():
+            exact(exact.value)
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        exact = tile
+    return Trial(tile, exact, directions)
+
+
+def whole_frame(loaded: Loaded, width: int, height: int) -> Pixels | Frame:
+    """All of a frame."""
+    band = Band(0, height)
+    return window(loaded.spec, width, height, band, loaded.device, loaded.dtype).where
+
+
+def spread(width: int, height: int, device: torch.device, dtype: torch.dtype) -> Pixels:
+    """Pixels all over a frame, in no regular pattern that a texture could hide from.
+
+    The additive sequence of the plastic number (Roberts 2018, "The unreasonable effectiveness of
+    quasirandom sequences") fills a rectangle evenly.
+    """
+    index = torch.arange(1, PIXELS + 1, dtype=torch.float64)
+    columns = ((index * 0.7548776662466927) % 1 * width).long()
+    rows = ((index * 0.5698402909980532) % 1 * height).long()
+    return at_pixels(rows, columns, width, height, device, dtype)
+
+
+def at_pixels(
+    rows: Tensor,
+    columns: Tensor,
+    width: int,
+    height: int,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> Pixels:
+    """The centres of some pixels of a frame, with the bits that the whole frame gives them."""
+    pitch = 2.0 / min(width, height)
+    x = (columns.to(device, dtype) + (0.5 - width / 2)) * pitch
+    y = ((height / 2 - 0.5) - rows.to(device, dtype)) * pitch
+    return Pixels(x, y, width, height)

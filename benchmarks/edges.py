@@ -1,0 +1,174 @@
+"""The `edge` strategy beside closed forms and beside a supersampled difference."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.engine.edges import Boundary, boundary
+from app.engine.strategies.forward import forward
+from app.engine.tile import Tile
+from benchmarks import machine
+from benchmarks.machine import Row
+from renderers import Frame, Pixels, Renderer, param, renderer
+
+SUPERSAMPLING = 64
+MOVED = 1 / 16  # of a pixel, to either side, by the supersampled difference
+
+
+@renderer(channels="grey")
+def hard_disc(
+    pixels: Pixels,
+    radius: Tensor = param(0.5, low=0.05, high=1.5),
+    centre: Tensor = param((0.0, 0.0), low=-1.0, high=1.0),
+) -> Tensor:
+    """A disc without a soft edge."""
+    inside = (pixels.x - centre[0]) ** 2 + (pixels.y - centre[1]) ** 2 < radius**2
+    return inside.to(pixels.x.dtype)
+
+
+@renderer(channels="rgb")
+def shapes(
+    pixels: Pixels,
+    shift: Tensor = param(0.1037, low=-1.0, high=1.0),
+    turn: Tensor = param(0.3017, low=-3.2, high=3.2),
+    size: Tensor = param(0.4531, low=0.1, high=1.0),
+) -> Tensor:
+    """A disc, a box and a striped triangle, textured, each over the one before."""
+    x, y = pixels.x, pixels.y
+    image = torch.stack([_texture(x, y, 3), 0.2 + 0 * x, 0.5 + 0.2 * y], dim=-1)
+    u, v = x - shift, y - 0.2
+    skin = torch.stack([_texture(u, v, 7), _texture(v, u, 5), 0.1 + 0 * x], dim=-1)
+    image = torch.where((u * u + v * v < size * size)[..., None], skin, image)
+    cos, sin = torch.cos(turn), torch.sin(turn)
+    u, v = (x + 0.1) * cos + (y + 0.2) * sin, (y + 0.2) * cos - (x + 0.1) * sin
+    skin = torch.stack([_texture(u, v, 6), _texture(v, u, 9), _texture(u, -v, 4)], dim=-1)
+    image = torch.where(((u.abs() < 0.9 * size) & (v.abs() < 0.3))[..., None], skin, image)
+    left, right = 1.4 * (x + 0.5 - shift), 2.5 * (0.9 - x)
+    inside = (y > -0.8) & (y + 0.8 < left) & (y + 0.8 < right)
+    stripes = torch.where(torch.sin(9 * (x + 0.3 * y) - 4 * turn) > 0, 0.9, 0.3).to(x.dtype)
+    skin = torch.stack([stripes, 0.5 * stripes + 0.1 * _texture(x, y, 5), 0.3 + 0 * x], dim=-1)
+    return torch.where(inside[..., None], skin, image)
+
+
+def _texture(a: Tensor, b: Tensor, frequency: float) -> Tensor:
+    return 0.5 + 0.3 * torch.sin(frequency * a + b) * torch.cos(frequency * b - a)
+
+
+def tile_of(source: Renderer, wrt: str, side: int, dtype: torch.dtype, **params: object) -> Tile:
+    """A square frame as one tile."""
+    where = Frame(side, side, 0, side, torch.device("cpu"), dtype).pixels()
+    values = {name: value.to(dtype) for name, value in source.spec.bind(params).items()}
+    return Tile(source.load("cpu", dtype), where, values, wrt)
+
+
+def arcs(side: int, radius: float, centre: tuple[float, float]) -> NDArray[np.float64]:
+    """The length of a circle inside each pixel, cut at the lines between the pixels."""
+    pitch = 2 / side
+    grid = (np.arange(side + 1) - side / 2) * pitch
+    across, upwards = (grid - centre[0]) / radius, (grid - centre[1]) / radius
+    first = np.arccos(across[np.abs(across) < 1])
+    second = np.arcsin(upwards[np.abs(upwards) < 1])
+    turn = 2 * np.pi
+    ends = np.sort(np.concatenate([[0, turn], first, turn - first, second % turn, np.pi - second]))
+    middle, length = (ends[1:] + ends[:-1]) / 2, np.diff(ends) * radius
+    column = np.floor((centre[0] + radius * np.cos(middle) + 1) / pitch).astype(int)
+    row = np.floor((1 - centre[1] - radius * np.sin(middle)) / pitch).astype(int)
+    result = np.zeros((side, side))
+    np.add.at(result, (row, column), length)
+    return result
+
+
+def disc_rows(
+    side: int, dtype: torch.dtype, radius: float, centre: tuple[float, float]
+) -> list[Row]:
+    """The boundary part of a hard disc beside the arcs of the circle."""
+    tile = tile_of(hard_disc, "radius", side, dtype, radius=radius, centre=list(centre))
+    image, _ = forward.differentiate(tile, torch.ones(1, dtype=dtype))
+    found = boundary(tile, image, torch.ones(1, dtype=dtype))
+    got = found.values[0, ..., 0].double().numpy() * (2 / side) ** 2
+    wanted = arcs(side, radius, centre)
+    on = (wanted > 0) | (got != 0)
+    length = 2 * np.pi * radius
+    error = np.sqrt(np.mean((got - wanted)[on] ** 2)) / wanted.max()
+    name = f"hard disc {side}², r {radius:g}, centre {centre}, {str(dtype)[6:]}"
+    # One more for the interior, whose tangents are asked for at the centres of all pixels.
+    renders = found.positions / side**2 + 1
+    return [
+        Row(f"{name}: sum beside 2πr", 100 * abs(got.sum() / length - 1), 0.2, "%"),
+        Row(f"{name}: RMS of a pixel, of the longest arc", 100 * float(error), 1.5, "%"),
+        Row(f"{name}: evaluations", renders, 8, "renders", note=_counts(found)),
+    ]
+
+
+def _counts(found: Boundary) -> str:
+    return (
+        f"{found.pixels} pixels, {found.crossings} crossings, {found.vanished} vanished, "
+        f"{found.appeared} appeared, {found.unfollowed} unfollowed"
+    )
+
+
+def averaged(tile: Tile, value: Tensor) -> Tensor:
+    """The image averaged over 64 x 64 positions a pixel, one row of pixels after another.
+
+    Rows of positions are shifted against each other by multiples of the golden ratio: an edge
+    along the grid would otherwise be counted with the same error by all of them.
+    """
+    where, side = tile.where, SUPERSAMPLING
+    assert isinstance(where, Pixels)
+    step = where.pitch / side
+    number = torch.arange(side, dtype=where.x.dtype)
+    grid = (number + 0.5) * step - where.pitch / 2
+    along = grid[:, None] + (number * 0.6180339887 % 1 - 0.5) * step
+    upwards = grid + (number[:, None] * 0.7548776662 % 1 - 0.5) * step
+    rows = []
+    for x, y in zip(where.x, where.y, strict=True):
+        sub = Pixels(
+            x[:, None, None] + along, y[:, None, None] + upwards, where.width, where.height
+        )
+        rows.append(tile.at(sub, value).mean((1, 2)))
+    return torch.stack(rows)
+
+
+def supersampled(tile: Tile, step: float) -> Tensor:
+    """The central difference of the averaged image."""
+    high, low = averaged(tile, tile.value + step), averaged(tile, tile.value - step)
+    return (high - low) / (2 * step)
+
+
+def scene_rows(wrt: str, side: int) -> list[Row]:
+    """Edges on textures, one behind the other, beside a supersampled central difference."""
+    tile = tile_of(shapes, wrt, side, torch.float64)
+    wanted, closer = (supersampled(tile, share * MOVED * 2 / side) for share in (1.0, 0.5))
+    doubt = 100 * float((wanted - closer).norm() / wanted.norm())
+    image, interior = forward.differentiate(tile, torch.ones(1, dtype=torch.float64))
+    found = boundary(tile, image, torch.ones(1, dtype=torch.float64))
+    error = interior[0] + found.values[0] - wanted
+    largest = 100 * float(error.square().mean().sqrt() / wanted.abs().max())
+    whole = 100 * float(error.norm() / wanted.norm())
+    name = f"textured shapes {side}², {wrt}"
+    alone = 100 * float((interior[0] - wanted).norm() / wanted.norm())
+    note = f"{found.positions / side**2:.0f} renders; forward alone {alone:.0f} %; "
+    note += f"the reference at half its step is off itself by {doubt:.1f} %"
+    return [
+        Row(f"{name}: RMS of a pixel, of the largest", largest, 3, "%", note=_counts(found)),
+        Row(f"{name}: RMS of the error over RMS of the map", whole, 3, "%", note=note),
+    ]
+
+
+def main() -> None:
+    """Measure and print one table."""
+    print(f"{machine.describe()}\n")
+    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
+    rows = []
+    for dtype in (torch.float32, torch.float64):
+        rows += disc_rows(256, dtype, 0.5, (0.0, 0.0))
+        rows += disc_rows(256, dtype, 0.4123, (0.0123, 0.0345))
+    for wrt in ("shift", "turn", "size"):
+        rows += scene_rows(wrt, 64)
+    for row in rows:
+        print(row)
+
+
+if __name__ == "__main__":
+    main()

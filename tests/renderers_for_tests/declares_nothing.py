@@ -1,0 +1,1 @@
+"""Does not load: there is no renderer in it."""

@@ -1,0 +1,5 @@
+"""Does not load: it is a script that ends itself."""
+
+import sys
+
+sys.exit(1)
