@@ -43,7 +43,7 @@ class Settings(BaseSettings):
         {}, description='options of renderers as JSON, `{"volume": {"file": "head.npy"}}`'
     )
     memory_budget: Bytes = Field(
-        128 << 20,
+        160 << 20,
         ge=1 << 20,
         description="working memory of a map beside its result, in bytes or as `64MiB`; tiles are "
         "cut to fit",

@@ -1,6 +1,7 @@
 """The mode that puts forward formulas in the place of operations while a renderer runs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -9,10 +10,22 @@ from torch.overrides import TorchFunctionMode
 
 from app.engine.operations.table import STAND_INS
 
-# Operations whose forward formula takes a Python number for a float64 tensor, so that the tangent
-# of a scalar parameter comes out in float64 and meets float32 further on.
-PROMOTING = frozenset(
-    {"mul", "add", "sub", "div", "multiply", "subtract", "divide", "true_divide", "__rdiv__"}
+aten = torch.ops.aten
+# A Python number beside a tensor reaches torch's forward formulas as a float64 tensor of its own.
+# That makes the tangent of a float32 scalar come out in float64, and has torch work out the shape
+# of a tangent of zeros in Python, which takes longer than the operation. These take it as a number.
+WITH_NUMBER: Mapping[str, Callable[[Tensor, float], Tensor]] = MappingProxyType(
+    {
+        "mul": aten.mul.Scalar,
+        "multiply": aten.mul.Scalar,
+        "add": aten.add.Scalar,
+        "sub": aten.sub.Scalar,
+        "subtract": aten.sub.Scalar,
+        "div": aten.div.Scalar,
+        "divide": aten.div.Scalar,
+        "true_divide": aten.div.Scalar,
+        "__rdiv__": lambda tensor, number: aten.mul.Scalar(tensor.reciprocal(), number),
+    }
 )
 
 
@@ -32,24 +45,21 @@ class ForwardFormulas(TorchFunctionMode):
     ) -> Any:
         """Call ours where there is one, and torch's everywhere else."""
         del types
-        call: Callable[..., Any] = STAND_INS.get(func, func)
-        if call is func and getattr(func, "__name__", "") in PROMOTING:
-            args = of_one_dtype(args)
-        return call(*args, **(kwargs or {}))
+        if func in STAND_INS:
+            return STAND_INS[func](*args, **(kwargs or {}))
+        if len(args) == 2 and not kwargs and getattr(func, "__name__", "") in WITH_NUMBER:
+            ours = with_number(func.__name__, *args)
+            if ours is not None:
+                return ours
+        return func(*args, **(kwargs or {}))
 
 
-def of_one_dtype(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A Python number beside a scalar tensor as a tensor of its dtype; anything else as it is."""
-    if len(args) != 2 or not any(isinstance(arg, float) for arg in args):
-        return args
-    beside = next((arg for arg in args if isinstance(arg, Tensor)), None)
-    if beside is None or beside.dim() or not beside.is_floating_point():
-        return args
-    if beside.dtype is torch.float64:
-        return args
-    return tuple(
-        torch.full((), arg, dtype=beside.dtype, device=beside.device)
-        if isinstance(arg, float)
-        else arg
-        for arg in args
-    )
+def with_number(name: str, first: Any, second: Any) -> Tensor | None:
+    """Arithmetic of a real tensor and a Python number; None where it is something else."""
+    if isinstance(first, Tensor) and type(second) in (float, int):
+        tensor, number = first, second
+    elif isinstance(second, Tensor) and type(first) in (float, int) and name in ("mul", "add"):
+        tensor, number = second, first
+    else:
+        return None
+    return WITH_NUMBER[name](tensor, number) if tensor.is_floating_point() else None
