@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PORT ?= 8000
 
-.PHONY: help setup demo serve test lint bench clean
+.PHONY: help setup demo serve test lint bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## / — /'
@@ -32,6 +32,11 @@ lint: setup  ## format, lint and types, as CI checks them
 
 bench: setup  ## the ratios that the README claims, measured here
 	$(BIN)/python -m benchmarks
+
+docs: setup  ## rewrite what documents take from the code, and their pictures
+	$(BIN)/python -m docs.generate
+	cd docs/images && ../../$(BIN)/sensmap map sphere --wrt radius --size 480x480 --colorbar -o sphere_radius.png --image sphere.png
+	cd docs/images && ../../$(BIN)/sensmap map sphere --wrt 'light[0]' --size 480x480 --colorbar -o sphere_light.png
 
 clean:  ## remove what the other verbs made
 	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from app.api import catalogue, docs, errors, health, maps
+from app.api import catalogue, check, docs, errors, health, maps
 from app.api.limits import BodyLimit
 from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
 from app.settings import Settings
@@ -29,6 +29,7 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
             budget=settings.memory_budget,
             files=settings.renderers,
             options=settings.options,
+            probe=settings.probe,
         )
     )
 
@@ -54,7 +55,7 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     app.state.instance = secrets.token_hex(8)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
-    for router in (catalogue.router, maps.router, health.router, docs.router(WEB)):
+    for router in (catalogue.router, maps.router, check.router, health.router, docs.router(WEB)):
         app.include_router(router)
     docs.describe(app)
     app.mount("/", docs.Pages(directory=WEB, html=True), name="web")

@@ -48,6 +48,9 @@ class Settings(BaseSettings):
         description="working memory of a map beside its result, in bytes or as `64MiB`; tiles are "
         "cut to fit",
     )
+    probe: bool = Field(
+        True, description="whether an idle worker finds out how each parameter is differentiated"
+    )
     queue: int = Field(16, ge=0, description="requests that may wait for the device; more get 503")
     timeout_s: float = Field(300.0, gt=0, description="seconds that one map may take")
     max_side: int = Field(16384, ge=1, description="most pixels a side of a frame")

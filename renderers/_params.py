@@ -64,6 +64,11 @@ class Param:
                 )
         return torch.tensor(numbers, dtype=torch.float64).reshape(self.shape)
 
+    def allows(self, value: Tensor) -> bool:
+        """Whether every entry lies within the bounds."""
+        above = self.low is None or bool((value >= self.low).all())
+        return above and (self.high is None or bool((value <= self.high).all()))
+
     def range_text(self) -> str:
         """The allowed range in words, with its unit."""
         unit = f" {self.unit}" if self.unit else ""

@@ -19,6 +19,7 @@ ALLOWED = {
                 "app.settings", "renderers"},
     "app.cli": {"app.cli", "app.captions", "app.engine", "app.imaging", "app.main",
                 "app.settings", "renderers"},
+    "app.testing": {"app.engine", "renderers"},
     "app.main": {"app.api", "app.compute", "app.settings"},
 }  # fmt: skip
 # The engine computes and the pictures are drawn: neither knows the other's libraries or the web.

@@ -1,9 +1,13 @@
 """What can be rendered, with which parameters."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter
 
 from app.api import schemas
 from app.api.dependencies import CatalogueNow, SettingsNow, SpecNow
+from app.compute import Catalogue
 from app.engine import STRATEGY_CHOICES
 from app.imaging import FORMATS
 from renderers import Param, Spec
@@ -18,7 +22,7 @@ async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> sche
     """Every renderer with its parameters, what did not load with the reason, and the limits."""
     return schemas.Catalogue(
         device=catalogue.device,
-        renderers=[describe(spec) for spec in catalogue.specs.values()],
+        renderers=[describe(spec, catalogue) for spec in catalogue.specs.values()],
         failures=dict(catalogue.failures),
         formats=sorted(FORMATS),
         limits=schemas.LimitsInfo(
@@ -30,13 +34,14 @@ async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> sche
 
 
 @router.get("/{renderer}", responses={404: {"model": schemas.Problem}})
-async def show_renderer(spec: SpecNow) -> schemas.RendererInfo:
+async def show_renderer(spec: SpecNow, catalogue: CatalogueNow) -> schemas.RendererInfo:
     """One renderer with its parameters."""
-    return describe(spec)
+    return describe(spec, catalogue)
 
 
-def describe(spec: Spec) -> schemas.RendererInfo:
+def describe(spec: Spec, catalogue: Catalogue) -> schemas.RendererInfo:
     """A declaration as the API shows it."""
+    known = catalogue.verdicts.get(spec.name, {})
     return schemas.RendererInfo(
         name=spec.name,
         summary=spec.summary,
@@ -44,14 +49,23 @@ def describe(spec: Spec) -> schemas.RendererInfo:
         kind=spec.kind,
         channels=list(spec.channels),
         random=spec.random,
-        params={name: describe_param(declared) for name, declared in spec.params.items()},
+        params={
+            name: describe_param(declared, known.get(name))
+            for name, declared in spec.params.items()
+        },
         strategies=list(STRATEGY_CHOICES),
     )
 
 
-def describe_param(declared: Param) -> schemas.ParamInfo:
+def describe_param(declared: Param, verdict: Mapping[str, Any] | None) -> schemas.ParamInfo:
     """A parameter as the API shows it."""
     shown = declared.describe()
     if declared.default.numel() > SHOWN_ENTRIES:
         shown["default"] = None
-    return schemas.ParamInfo(**shown)
+    found = verdict or {}
+    return schemas.ParamInfo(
+        **shown,
+        strategy=found.get("strategy"),
+        passed_over=found.get("passed_over", []),
+        warnings=found.get("warnings", []),
+    )

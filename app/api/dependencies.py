@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import RequestError
@@ -18,6 +18,7 @@ from app.settings import Settings
 from renderers import LoadError, Spec, UnknownRendererError, parse_wrt, suggestion
 
 Result = TypeVar("Result")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def get_settings(request: Request) -> Settings:
@@ -127,7 +128,7 @@ def _check_size(work: Work, settings: Settings) -> None:
         )
 
 
-def parsed(model: type[ImageRequest], body: dict[str, object]) -> ImageRequest:
+def parsed(model: type[Model], body: dict[str, object]) -> Model:
     """A request from plain fields, with errors as for a body.
 
     Raises:
@@ -152,7 +153,7 @@ def invalid(error: ValidationError) -> RequestError:
     return RequestError(422, "invalid_field", f"{name!r}: {message}.", field=name)
 
 
-def _unknown(name: str, model: type[ImageRequest]) -> RequestError:
+def _unknown(name: str, model: type[BaseModel]) -> RequestError:
     return RequestError(
         422,
         "unknown_field",

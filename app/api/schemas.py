@@ -63,6 +63,30 @@ class MapRequest(ImageRequest):
     colorbar: StrictBool = Field(False, description="whether the picture has a colour bar")
 
 
+class CheckRequest(BaseModel):
+    """Which parameters of a renderer are checked, and at which values."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    params: dict[str, Any] = Field(default_factory=dict, description="values by parameter")
+    wrt: str = Field("", max_length=200, description="a parameter or an entry; all by default")
+
+
+class ReportInfo(BaseModel):
+    """What was found out about a parameter."""
+
+    wrt: str
+    strategy: str = Field(description="how it is differentiated; empty when it cannot be rendered")
+    passed_over: list[dict[str, str]] = Field(description="the strategies above, with the reason")
+    relative: float = Field(description="disagreement with differences over the largest derivative")
+    warnings: list[dict[str, Any]] = Field(description="code, message and pixels of each finding")
+    whole: bool = Field(description="whether the frame must be computed in one piece")
+    bytes_per_pixel: float = Field(description="working memory of a map")
+    ratio: float = Field(description="seconds of a map over seconds of the image")
+    error: str = Field(description="why it cannot be rendered")
+    clean: bool = Field(description="whether there is nothing to change")
+
+
 class ParamInfo(BaseModel):
     """A declared parameter."""
 
@@ -72,6 +96,15 @@ class ParamInfo(BaseModel):
     high: float | None
     unit: str
     help: str
+    strategy: str | None = Field(
+        None, description="how `auto` differentiates it; null while that is not known"
+    )
+    passed_over: list[dict[str, str]] = Field(
+        default_factory=list, description="the strategies above, with what spoke against each"
+    )
+    warnings: list[dict[str, Any]] = Field(
+        default_factory=list, description="what is to be said of its maps"
+    )
 
 
 class RendererInfo(BaseModel):

@@ -2,6 +2,7 @@
 
 import typer
 
+from app.cli.check import check_command
 from app.cli.map import map_command
 from app.cli.renderers import renderers_command
 from app.cli.serve import serve_command
@@ -13,6 +14,7 @@ cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+cli.command("check")(check_command)
 cli.command("map")(map_command)
 cli.command("renderers")(renderers_command)
 cli.command("serve")(serve_command)

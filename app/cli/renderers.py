@@ -1,5 +1,6 @@
 """`sensmap renderers`: what there is to render, or everything about one renderer."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -7,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.terminal import Files, Options, parse_options, plain_errors
-from renderers import Param, Registry, Renderer, load, reason
+from app.engine import Task, decide
+from renderers import Param, Registry, Renderer, load, parse_wrt, reason
 
 paper = Console()
 
@@ -21,7 +23,7 @@ def renderers_command(
     with plain_errors():
         registry = tried(load(files or ()), parse_options(options))
         if name:
-            show(registry.get(name))
+            show(registry.get(name), parse_options(options).get(name, {}))
         else:
             show_all(registry)
 
@@ -47,14 +49,24 @@ def show_all(registry: Registry) -> None:
         paper.print(f"{name}: did not load: {why}", style="red", markup=False, soft_wrap=True)
 
 
-def show(found: Renderer) -> None:
-    """The documentation of a renderer and a line for each of its parameters."""
+def show(found: Renderer, options: Mapping[str, str]) -> None:
+    """The documentation of a renderer, a line for each parameter, and how it is differentiated."""
     spec = found.spec
     paper.print(spec.doc + "\n", markup=False, highlight=False)
-    table = Table("parameter", "default", "allowed", "help", box=None, pad_edge=False)
+    columns = ("parameter", "default", "allowed", "strategy", "help")
+    table = Table(*columns, box=None, pad_edge=False)
+    loaded = found.load(options=options)
+    reasons = []
     for name, declared in spec.params.items():
-        table.add_row(name, default_text(declared), declared.range_text(), declared.help)
+        task = Task(params=spec.bind({}), wrt=parse_wrt(name, spec.params), width=512, height=512)
+        verdict = decide(loaded, task)
+        default, allowed = default_text(declared), declared.range_text()
+        table.add_row(name, default, allowed, verdict.strategy, declared.help)
+        reasons += [f"{name}: {rung} was passed over: {why}" for rung, why in verdict.passed_over]
+        reasons += [f"{name}: {finding.message}" for finding in verdict.findings]
     paper.print(table)
+    for line in reasons:
+        paper.print(line, markup=False, highlight=False, soft_wrap=True)
     if found.options:
         paper.print(
             f"\noptions of the operator: {', '.join(found.options)}", markup=False, highlight=False

@@ -27,6 +27,7 @@ class Segment:
         else:  # an unlinked file does the same on other systems
             with tempfile.TemporaryFile() as file:
                 descriptor = os.dup(file.fileno())
+        size = max(1, size)  # no memory at all cannot be mapped
         os.ftruncate(descriptor, size)
         return cls(mmap.mmap(descriptor, size), descriptor)
 

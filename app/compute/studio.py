@@ -1,6 +1,6 @@
 """The renderers on the device, and what is known of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -13,12 +13,15 @@ from app.engine import (
     Progress,
     SensitivityMap,
     Task,
+    check,
     find_method,
     sensitivity_map,
     without_paths,
 )
 from renderers import Loaded, LoadError, Registry, parse_wrt, reason
 
+# Side of the frame that a renderer is probed with.
+PROBED = 512
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -62,6 +65,30 @@ class Studio:
                 self.loaded(name, "float32")
             except LoadError as error:
                 self.registry = self.registry.fail(name, str(error))
+
+    def unknown(self) -> Iterator[tuple[str, str]]:
+        """Renderers and parameters of which it is not known yet how they are differentiated."""
+        for name in self.registry.names():
+            for wrt in self.registry.get(name).spec.params:
+                if (name, wrt, "float32", "auto") not in self._methods:
+                    yield name, wrt
+
+    def probe(self, name: str, wrt: str) -> dict[str, Any]:
+        """Find out how a parameter is differentiated, at the default values."""
+        loaded = self.loaded(name, "float32")
+        params = loaded.spec.bind({})
+        task = Task(params=params, wrt=parse_wrt(wrt, loaded.spec.params), width=PROBED,
+                    height=PROBED)  # fmt: skip
+        method = find_method(loaded, task)
+        self._methods[(name, wrt, "float32", "auto")] = method
+        return method.verdict.describe()
+
+    def check(self, work: Work) -> list[dict[str, Any]]:
+        """A report on each of the parameters asked for, or on all of them."""
+        loaded = self.loaded(work.renderer, work.dtype)
+        params = loaded.spec.bind(work.params)
+        names = [work.wrt] if work.wrt else list(loaded.spec.params)
+        return [check(loaded, params, name).describe() for name in names]
 
     def compute(
         self, work: Work, segment: Segment, progress: Progress, cancelled: Callable[[], bool]

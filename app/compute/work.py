@@ -20,6 +20,7 @@ class Work:
     """A map to compute, as numbers and strings.
 
     Attributes:
+        kind: `map`, or `check` for reports on parameters and no arrays.
         renderer: name of the renderer.
         params: values of parameters that are not at their defaults: numbers or nested lists.
         wrt: what is differentiated against, or an empty string for the primal image alone.
@@ -33,6 +34,7 @@ class Work:
         certify: whether the map is to be compared with differences.
     """
 
+    kind: str = "map"
     renderer: str
     params: Mapping[str, Any]
     wrt: str

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,8 @@ from app.engine import (
 )
 from renderers import RendererError, load
 
+# Without a request for so long, the worker finds out what it will be asked.
+IDLE_S = 0.5
 LOG = logging.getLogger("sensmap.worker")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -85,8 +87,33 @@ def serve(channel: Channel) -> None:
         renderers=[studio.registry.get(n).spec.describe() for n in studio.registry.names()],
         failures={name: without_paths(why) for name, why in studio.registry.failures.items()},
     )
-    while (message := channel.requests.get())["do"] != "stop":
+    unknown = studio.unknown() if setup["probe"] else iter(())
+    while (message := next_request(studio, channel, unknown))["do"] != "stop":
         answer(studio, channel, message)
+
+
+def next_request(
+    studio: Studio, channel: Channel, unknown: Iterator[tuple[str, str]]
+) -> dict[str, Any]:
+    """The next request; until it comes, find out how one parameter after another is differentiated.
+
+    A probe runs foreign code in ways that may kill the process; it is told of before.
+    """
+    while True:
+        try:
+            return channel.requests.get(timeout=IDLE_S)
+        except queue.Empty:
+            found = next(unknown, None)
+        if found is None:
+            return channel.requests.get()
+        name, wrt = found
+        channel.send(event="probing", name=name)
+        try:
+            verdict = studio.probe(name, wrt)
+            channel.send(event="verdict", renderer=name, wrt=wrt, verdict=verdict)
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+            LOG.warning("probing %s of %s: %s", wrt, name, without_paths(str(error)))
+        channel.send(event="probing", name="")
 
 
 def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None:
@@ -94,15 +121,10 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
     id_ = message["id"]
     segment = channel.segment()
     try:
-        result = studio.compute(
-            Work.from_json(message["work"]),
-            segment,
-            progress=lambda done, total: channel.send(
-                event="progress", id=id_, done=done, total=total
-            ),
-            cancelled=lambda: id_ in channel.cancelled,
-        )
-        outcome: dict[str, Any] = {"event": "done", "facts": facts(result)}
+        outcome: dict[str, Any] = {
+            "event": "done",
+            "facts": done(studio, channel, id_, Work.from_json(message["work"]), segment),
+        }
     except (EngineError, RendererError) as error:
         outcome = {
             "event": "failed",
@@ -129,6 +151,19 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
         segment.close_descriptor()
         channel.cancelled.discard(id_)
     channel.send(id=id_, **outcome)
+
+
+def done(
+    studio: Studio, channel: Channel, id_: int, work: Work, segment: Segment
+) -> dict[str, Any]:
+    """Do the work, telling of its progress; what is to be said of it."""
+    if work.kind == "check":
+        return {"reports": studio.check(work)}
+
+    def progress(rows: int, total: int) -> None:
+        channel.send(event="progress", id=id_, done=rows, total=total)
+
+    return facts(studio.compute(work, segment, progress, lambda: id_ in channel.cancelled))
 
 
 def main(control: int, descriptors: int) -> None:

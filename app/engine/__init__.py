@@ -1,6 +1,7 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
 from app.engine.certificate import Certificate
+from app.engine.check import HARMLESS, Report, check
 from app.engine.device import open_device
 from app.engine.errors import (
     CancelledError,
@@ -13,7 +14,7 @@ from app.engine.errors import (
     UnknownStrategyError,
 )
 from app.engine.findings import CODES, Finding
-from app.engine.ladder import Verdict
+from app.engine.ladder import Verdict, decide
 from app.engine.loop import Arrays
 from app.engine.method import Method, find_method
 from app.engine.plan import DEFAULT_BUDGET, Cost, Plan
@@ -27,6 +28,7 @@ from app.engine.text import without_paths
 __all__ = [
     "CODES",
     "DEFAULT_BUDGET",
+    "HARMLESS",
     "STRATEGY_CHOICES",
     "Arrays",
     "CancelledError",
@@ -41,6 +43,7 @@ __all__ = [
     "Plan",
     "Progress",
     "RenderError",
+    "Report",
     "SensitivityMap",
     "Statistics",
     "StrategyError",
@@ -48,7 +51,9 @@ __all__ = [
     "UnknownStrategyError",
     "Verdict",
     "allocate",
+    "check",
     "check_strategy",
+    "decide",
     "find_method",
     "open_device",
     "sensitivity_map",

@@ -26,12 +26,14 @@ class Agreement:
     Attributes:
         checked: pixels at which the differences are sure enough of themselves to judge.
         wrong: those of them at which the tangent disagrees.
-        lost: those at which the image moves and the tangent is exactly zero.
+        moving: pixels at which the image moves notably.
+        lost: those of the wrong ones at which the tangent is exactly zero.
         relative: the disagreement that all but strays stay below, over the largest derivative.
     """
 
     checked: Bool[Tensor, "*pixels"]
     wrong: Bool[Tensor, "*pixels"]
+    moving: Bool[Tensor, "*pixels"]
     lost: Bool[Tensor, "*pixels"]
     relative: float
 
@@ -53,7 +55,12 @@ class Agreement:
     @property
     def silent(self) -> bool:
         """Whether the image moves and nothing of it is in the tangent."""
-        return not self.right and int(self.lost.sum()) >= (1 - STRAY) * int(self.wrong.sum())
+        return int(self.lost.sum()) >= (1 - STRAY) * max(1, int(self.moving.sum()))
+
+    @property
+    def code(self) -> str:
+        """What a disagreement is to be called."""
+        return "tangent_lost" if self.silent else "partly_detached"
 
 
 def compare(
@@ -80,6 +87,7 @@ def compare(
     return Agreement(
         checked=sure.any(-1),
         wrong=wrong.any(-1),
+        moving=(sure & (values.abs() > FLOOR * size)).any(-1),
         lost=lost.any(-1),
         relative=spread / size if size else 0.0,
     )

@@ -2,7 +2,7 @@
 
 Between two neighbouring pixels a smooth image changes a little in every part of the way; a hard
 edge changes all of it in one part, and again in one part of that part. Where such a jump stands, a
-small change of the parameter moves it away, and the value beside it jumps.
+small change of the parameter moves it away, and the values on its two sides become one.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from app.engine.differences import side_of
 from app.engine.tile import Tile
 from renderers import Pixels
 
@@ -96,12 +97,12 @@ def _along(
         where.width,
         where.height,
     )
-    here = tile.at(beside, tile.value)
-    moved = torch.zeros_like(here)
-    for sign in (-1, 1):
+    moved = torch.zeros_like(hard)
+    side = side_of(tile, direction, NUDGES * step)
+    for sign in (side,) if side else (-1, 1):
         nudged = tile.at(beside, tile.value + sign * NUDGES * step * direction)
-        moved = torch.maximum(moved, (nudged - here).abs())
-    return hard & (moved.amax((0, -1)) > KEPT * again)
+        moved |= (nudged[1] - nudged[0]).abs().amax(-1) < (1 - KEPT) * again
+    return hard & moved
 
 
 def _steepest(tile: Tile, positions: Pixels) -> tuple[Tensor, Tensor, Tensor]:

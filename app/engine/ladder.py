@@ -4,23 +4,27 @@ Each rung is run and compared with differences; the first that runs and agrees i
 raises sends the search to the rung that fits the kind of its failure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from app.engine.agreement import Agreement, compare
-from app.engine.differences import Estimate, estimate, kinks, scale_of
+from app.engine.differences import FIRST, Estimate, estimate, kinks, scale_of
 from app.engine.errors import StrategyError
 from app.engine.failures import explain, is_captured_write, is_older_function, reads_storage
 from app.engine.findings import Finding
+from app.engine.jumps import NOTABLE
 from app.engine.memory import out_of_memory
 from app.engine.rendering import rendering
 from app.engine.strategies import AUTO, STRATEGIES, Strategy, check
 from app.engine.strategies.edge import edge
 from app.engine.strategies.finite_difference import finite_difference, stepped
 from app.engine.task import Task
+from app.engine.tile import Tile
 from app.engine.trial import Trial, try_out
 from renderers import Loaded
 
@@ -30,6 +34,11 @@ ESTIMATED = 16
 ALONE = 1e-5
 # One pixel by itself is its own maximum and mean; a handful is a small tile.
 FEW = (slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 32))
+# Of the pixels: quantisation steps nearly everywhere, an edge in a part of the frame.
+STEPPED = 0.25
+# Of the pixels that move: most rest at a small step, but for those that are about to leap.
+RESTING = 0.9
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +69,17 @@ class Verdict:
     passed_over: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 
+    def describe(self) -> dict[str, Any]:
+        """Plain data for JSON: the strategy and why it is that one."""
+        return {
+            "strategy": self.strategy,
+            "passed_over": [
+                {"strategy": name, "reason": reason} for name, reason in self.passed_over
+            ],
+            "relative": self.relative,
+            "warnings": [finding.describe() for finding in self.findings],
+        }
+
     def resolve(self, directions: Tensor) -> Strategy:
         """The strategy itself, for the task's directions."""
         if self.strategy == finite_difference.name and self.steps:
@@ -67,7 +87,7 @@ class Verdict:
         return STRATEGIES[self.strategy]
 
 
-def decide(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Verdict:
+def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Verdict:
     """Find the first rung that runs and agrees with differences; the last is differences.
 
     A strategy that is asked for by name is the only rung.
@@ -75,7 +95,7 @@ def decide(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Verdict
     Args:
         loaded: the renderer on its device.
         task: what is asked.
-        without: rungs that have been found wrong at the task's values already.
+        without: rungs that have been found wrong at the task's values already, and why.
 
     Raises:
         RenderError: the renderer itself raises.
@@ -90,12 +110,18 @@ def decide(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Verdict
     trial = try_out(loaded, task)
     with rendering(loaded):
         reference = differences(trial)
+        stepped_output = not findings and quantised(trial, reference)
+    if stepped_output:
+        findings.append(Finding(code="quantised_output"))
     search = _Search(trial, reference, without)
-    found = search.best() if task.strategy == AUTO else search.only(task.strategy)
+    if task.strategy != AUTO:
+        found = search.only(task.strategy)
+    else:
+        found = search.coarse() if stepped_output else search.best()
     return replace(
         found,
         whole=whole,
-        step=reference.step,
+        step=found.step or reference.step,
         exact=trial.exact.loaded.dtype is torch.float64,
         passed_over=tuple(search.passed_over),
         findings=(*findings, *search.findings, *found.findings),
@@ -131,21 +157,35 @@ def standing(loaded: Loaded, task: Task) -> tuple[list[Finding], bool]:
 
 def differences(trial: Trial) -> Estimate:
     """The trial's derivative along its mixed direction, by differences in float64."""
-    exact = trial.exact
-    direction = trial.mixed.to(exact.value.dtype)
-    scale = scale_of(exact.loaded.spec.params[exact.wrt], exact.value, direction)
     with torch.no_grad():
-        return estimate(exact, exact.value, direction, scale)
+        return estimate(trial.exact, trial.mixed.to(trial.exact.value.dtype))
+
+
+def quantised(trial: Trial, reference: Estimate) -> bool:
+    """Whether the image moves in small leaps and rests between them, nearly everywhere.
+
+    Leaps that are large beside the image's own range are edges, which `edge` knows how to follow.
+    """
+    leaping = reference.leap > 0
+    if float(leaping.to(torch.float32).mean()) < STEPPED:
+        return False
+    with torch.no_grad():
+        image = trial.exact(trial.exact.value)
+    finite = image[torch.isfinite(image)]
+    span = float(finite.max() - finite.min()) if finite.numel() else 0.0
+    resting = (reference.values == 0)[leaping].to(torch.float32).mean()
+    small = float(reference.leap[leaping].median()) <= NOTABLE * span or span == 0
+    return float(resting) > RESTING and small
 
 
 class _Search:
     """The state of one descent."""
 
-    def __init__(self, trial: Trial, reference: Estimate, without: tuple[str, ...]) -> None:
+    def __init__(self, trial: Trial, reference: Estimate, without: Mapping[str, str]) -> None:
         self.without = without
         self.trial = trial
         self.reference = reference
-        self.passed_over: list[tuple[str, str]] = []
+        self.passed_over = list(without.items())
         self.findings: list[Finding] = []
         self.failures: dict[str, str] = {}
 
@@ -153,6 +193,15 @@ class _Search:
         """The first rung that runs and agrees."""
         found = (self.attempt(rung) for rung in self.rungs() if rung not in self.without)
         return next(verdict for verdict in found if verdict is not None)  # the last never refuses
+
+    def coarse(self) -> Verdict:
+        """Differences over many of the leaps of a quantised image."""
+        exact = self.trial.exact
+        mixed, *steps = (
+            FIRST * scale_of(exact, direction.to(exact.value.dtype))
+            for direction in (self.trial.mixed, *self.trial.directions)
+        )
+        return Verdict(strategy=finite_difference.name, step=mixed, steps=tuple(steps))
 
     def only(self, rung: str) -> Verdict:
         """The rung that was asked for, right or wrong, if it runs."""
@@ -204,7 +253,7 @@ class _Search:
     def _kept(
         self, strategy: Strategy, tangent: Tensor, agreement: Agreement, extra: list[Finding]
     ) -> Verdict:
-        if strategy.name == "forward" and modes_differ(self.trial, tangent):
+        if strategy.name == "forward" and agreement.judged and modes_differ(self.trial, tangent):
             extra = [*extra, Finding(code="modes_differ")]
         return Verdict(
             strategy=strategy.name,
@@ -218,16 +267,17 @@ class _Search:
         exact = self.trial.exact
         direction = self.trial.mixed.to(exact.value.dtype)
         with torch.no_grad():
-            kinked = kinks(exact, exact.value, direction, self.reference)
+            kinked = kinks(exact, direction, self.reference)
         if agreement.right_but_for(kinked):
             return self._kept(strategy, tangent, agreement, [Finding(code="non_smooth_point")])
         if exact is not self.trial.tile:
             _, tangents = strategy.differentiate(exact, direction[None])
-            if compare(tangents[0], self.reference, torch.float64).right:
+            exactly = compare(tangents[0], self.reference, torch.float64)
+            if exactly.right and not refuted_by_itself(self.trial.tile, self.trial.mixed, tangent):
                 detail = f"Disagreement: {agreement.relative:.1g} of the largest derivative."
                 found = Finding(code="precision", detail=detail)
                 return self._kept(strategy, tangent, agreement, [found])
-        code = "tangent_lost" if agreement.silent else "partly_detached"
+        code = agreement.code
         if all(finding.code != code for finding in self.findings):
             self.findings.append(Finding(code=code))
         self.passed_over.append(
@@ -236,15 +286,18 @@ class _Search:
         return None
 
 
+def refuted_by_itself(tile: Tile, direction: Tensor, tangent: Tensor) -> bool:
+    """Whether differences in the tile's own arithmetic, unsure as they are, speak against it."""
+    with torch.no_grad():
+        return not compare(tangent, estimate(tile, direction), tile.loaded.dtype).right
+
+
 def _steps(trial: Trial) -> tuple[float, ...]:
     """A step of differences for each direction."""
     exact = trial.exact
-    declared = exact.loaded.spec.params[exact.wrt]
-    steps: list[float] = []
+    directions = trial.directions[:ESTIMATED].to(exact.value.dtype)
     with torch.no_grad():
-        for direction in trial.directions[:ESTIMATED].to(exact.value.dtype):
-            scale = scale_of(declared, exact.value, direction)
-            steps.append(estimate(exact, exact.value, direction, scale).step)
+        steps = [estimate(exact, direction).step for direction in directions]
     rest = len(trial.directions) - len(steps)
     return (*steps, *[sorted(steps)[len(steps) // 2]] * rest)
 
@@ -278,7 +331,10 @@ def modes_differ(trial: Trial, tangent: Tensor) -> bool:
             (gradient,) = torch.autograd.grad(image, value, weights.to(image.dtype))
     except Exception:  # noqa: BLE001 - foreign code may raise anything
         return False
+    if not bool(torch.isfinite(gradient).all()):
+        # One pixel that is no number makes the sum over all of them none.
+        return False
     forward = float((torch.nan_to_num(tangent) * weights).sum())
-    reverse = float((torch.nan_to_num(gradient) * direction).sum())
+    reverse = float((gradient * direction).sum())
     size = float((torch.nan_to_num(tangent).abs() * weights).sum())
     return abs(forward - reverse) > 1e-2 * size

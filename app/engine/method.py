@@ -1,11 +1,12 @@
 """How a parameter of a renderer is differentiated on this device, and what a tile of it costs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.engine import plan as planning
 from app.engine.errors import RenderError, StrategyError
 from app.engine.frame import Band
-from app.engine.ladder import Verdict, decide
+from app.engine.ladder import NONE, Verdict, decide
 from app.engine.memory import peak_bytes
 from app.engine.plan import Cost
 from app.engine.prepared import Prepared
@@ -36,13 +37,13 @@ PRIMAL = Verdict(strategy="primal")
 LAST = (PRIMAL.strategy, finite_difference.name)
 
 
-def find_method(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Method:
+def find_method(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Method:
     """Decide on a strategy and measure its cost, on small trials.
 
     Args:
         loaded: the renderer on its device.
         task: what is asked.
-        without: strategies that have been found wrong at the task's values already.
+        without: strategies that have been found wrong at the task's values already, and why.
 
     Raises:
         RenderError: the renderer raised.
@@ -53,11 +54,16 @@ def find_method(loaded: Loaded, task: Task, without: tuple[str, ...] = ()) -> Me
     verdict = PRIMAL if task.wrt is None else decide(loaded, task, without)
     try:
         return Method(verdict, trial_cost(loaded, task, verdict))
-    except (RenderError, StrategyError):
+    except (RenderError, StrategyError) as error:
         if task.strategy != AUTO or verdict.strategy in LAST:
             raise
         # It ran on the trial; what a renderer keeps may have changed since.
-        return find_method(loaded, task, (*without, verdict.strategy))
+        return find_method(loaded, task, {**without, verdict.strategy: afterwards(error)})
+
+
+def afterwards(error: Exception) -> str:
+    """Why a strategy was passed over that had run on a trial."""
+    return f"It ran on a trial, and then no more. ({error})"
 
 
 def trial_cost(loaded: Loaded, task: Task, verdict: Verdict) -> Cost:

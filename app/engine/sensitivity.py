@@ -12,7 +12,7 @@ from app.engine import plan as planning
 from app.engine.certificate import Certificate, certify
 from app.engine.errors import DisagreementError, RenderError, StrategyError
 from app.engine.loop import Arrays, Loop
-from app.engine.method import LAST, Method, find_method
+from app.engine.method import LAST, Method, afterwards, find_method
 from app.engine.plan import Plan
 from app.engine.prepared import Prepared
 from app.engine.statistics import Statistics
@@ -97,17 +97,17 @@ def sensitivity_map(
         UnknownStrategyError: there is no such strategy.
     """
     out = out or allocate(loaded, task)
-    wrong: tuple[str, ...] = ()
+    wrong: dict[str, str] = {}
     while True:
         method = method or find_method(loaded, task)
         strategy = method.verdict.strategy
         try:
             result = _computed(loaded, task, budget, method, out, progress, cancelled)
-        except (RenderError, StrategyError):
+        except (RenderError, StrategyError) as error:
             if task.strategy != AUTO or strategy in LAST:
                 raise
             # It ran on the trial; what a renderer keeps may have changed since.
-            wrong = (*wrong, strategy)
+            wrong[strategy] = afterwards(error)
             method = find_method(loaded, task, wrong)
             continue
         if result.certificate is None:
@@ -124,8 +124,11 @@ def sensitivity_map(
         if task.strategy != AUTO:
             raise DisagreementError(refusal(loaded, result.certificate, task.strategy))
         # The method was found at other values of the parameters, and does not hold at these.
-        wrong = (*wrong, strategy)
+        doubts = result.certificate.doubts
+        wrong[strategy] = f"It disagrees with differences on the map ({doubts[0].code})."
         method = find_method(loaded, task, wrong)
+        verdict = replace(method.verdict, findings=(*doubts, *method.verdict.findings))
+        method = replace(method, verdict=verdict)
 
 
 def refusal(loaded: Loaded, certificate: Certificate, strategy: str) -> str:

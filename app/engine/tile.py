@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from app.engine.evaluate import evaluate
-from renderers import Frame, Loaded, Pixels
+from renderers import Frame, Loaded, Param, Pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +33,11 @@ class Tile:
     def value(self) -> Tensor:
         """The value at which the derivative is taken."""
         return self.params[self.wrt]
+
+    @property
+    def declared(self) -> Param:
+        """The declaration of the parameter."""
+        return self.loaded.spec.params[self.wrt]
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.compute.work import Result, Work
 from renderers import Spec
@@ -13,11 +13,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a backend can render, and what did not load with the reason."""
+    """What a backend can render.
+
+    Attributes:
+        device: where it is computed.
+        specs: the declarations, by name.
+        failures: what did not load, with the reason.
+        verdicts: by renderer and parameter, how it is differentiated, as far as that is known.
+    """
 
     device: str
     specs: Mapping[str, Spec] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
+    verdicts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 class Backend(Protocol):

@@ -39,12 +39,14 @@ class LocalSettings:
         budget: bytes of working memory beside the result.
         files: the operator's own renderers, `path/to/file.py:name`.
         options: options of renderers, by renderer and name.
+        probe: whether the worker finds out, while idle, how parameters are differentiated.
     """
 
     device: str
     budget: int
     files: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    probe: bool = True
 
 
 @dataclass(slots=True)
@@ -204,6 +206,7 @@ class LocalBackend:
             files=list(self.settings.files),
             options=self.settings.options,
             skip=self._skip,
+            probe=self.settings.probe,
         )
         return reader
 
@@ -213,8 +216,13 @@ class LocalBackend:
         if kind == "loading":
             self._loading = event["name"]
             self.trouble = f"The worker is starting; it loads {self._loading!r}."
+        elif kind == "probing":
+            self._loading = event["name"]
         elif kind == "unusable":
             self.trouble = event["message"]
+        elif kind == "verdict" and self.catalogue:
+            known = self.catalogue.verdicts.setdefault(event["renderer"], {})
+            known[event["wrt"]] = event["verdict"]
         elif kind == "ready":
             specs = {item["name"]: Spec.from_description(item) for item in event["renderers"]}
             self.catalogue = Catalogue(event["device"], specs, event["failures"])
@@ -231,7 +239,7 @@ class LocalBackend:
         """The worker is gone: lay it to the renderer it was loading, and fail what it had."""
         cause = _cause(status)
         if self._loading:
-            self._skip[self._loading] = f"The process died while it was loaded ({cause})."
+            self._skip[self._loading] = f"The process died while it was tried out ({cause})."
             self._loading = ""
         if status or not self.trouble:  # one that says why it is of no use ends with status 0
             self.trouble = f"The worker died ({cause}); another one is starting."

@@ -18,8 +18,7 @@ BLIND = FIRST / SHRINK**5
 
 def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
     """The image and its tangents, at steps that only know the parameter's scale."""
-    declared = tile.loaded.spec.params[tile.wrt]
-    steps = [BLIND * scale_of(declared, tile.value, direction) for direction in directions]
+    steps = [BLIND * scale_of(tile, direction) for direction in directions]
     return with_steps(tile, directions, steps)
 
 
@@ -31,7 +30,7 @@ def with_steps(
     with torch.no_grad():
         image = tile(tile.value)
         tangents = [
-            central(asked, asked.value, direction.to(asked.value.dtype), step)
+            central(asked, direction.to(asked.value.dtype), step)
             for direction, step in zip(directions, steps, strict=True)
         ]
     return image, torch.stack(tangents).to(image.dtype)

@@ -1,0 +1,88 @@
+"""`sensmap check`: is a renderer differentiated right, parameter by parameter, and how fast."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.terminal import Device, Options, UsageError, parse_options, plain_errors, screen
+from app.engine import Report, check, open_device
+from renderers import Renderer, load
+
+paper = Console()
+
+
+def check_command(
+    target: Annotated[str, typer.Argument(help="my_scene.py:NAME, or the name of a renderer.")],
+    wrt: Annotated[
+        list[str] | None, typer.Option(help="A parameter or an entry; all by default.")
+    ] = None,
+    device: Device = "auto",
+    options: Options = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
+) -> None:
+    """Check each parameter of a renderer against differences; exit status 1 if any is wrong."""
+    with plain_errors():
+        found = find(target)
+        placed = found.load(
+            open_device(device), torch.float32, parse_options(options).get(found.spec.name)
+        )
+        params = found.spec.bind({})
+        names = wrt or list(found.spec.params)
+        reports = []
+        for name in names:
+            with screen.status(f"d({found.spec.name})/d({name})"):
+                reports.append(check(placed, params, name))
+    if as_json:
+        typer.echo(json.dumps([report.describe() for report in reports], indent=2))
+    else:
+        show(found.spec.name, reports)
+    raise typer.Exit(0 if all(report.clean for report in reports) else 1)
+
+
+def find(target: str) -> Renderer:
+    """The renderer in a file, or the one of that name.
+
+    Raises:
+        UsageError: a file with several renderers, none of which is named.
+    """
+    path, _, name = target.partition(":")
+    if not path.endswith(".py"):
+        return load().get(target)
+    known = set(load().names())
+    registry = load([target])
+    if name:
+        return registry.get(name)
+    if Path(path).stem in registry.failures:
+        return registry.get(Path(path).stem)  # raises with the reason
+    new = [each for each in registry.names() if each not in known]
+    if len(new) != 1:
+        raise UsageError(f"Name one of {', '.join(new) or 'its renderers'}: {path}:NAME.")
+    return registry.get(new[0])
+
+
+def show(name: str, reports: list[Report]) -> None:
+    """A table of the parameters, then what to change."""
+    columns = ("parameter", "strategy", "agreement", "time/image", "bytes/pixel", "")
+    table = Table(*columns, box=None, pad_edge=False, title=name, title_justify="left")
+    for report in reports:
+        facts = ("-", "-", "-", "-")
+        if not report.error:
+            facts = (
+                report.strategy,
+                f"{report.relative:.1e}",
+                f"{report.ratio:.1f}",
+                f"{report.bytes_per_pixel:.0f}",
+            )
+        table.add_row(report.wrt, *facts, "right" if report.clean else "see below")
+    paper.print(table)
+    for report in reports:
+        lines = [report.error] if report.error else []
+        lines += [f"{finding.code}: {finding.message}" for finding in report.findings]
+        lines += [f"{rung} was passed over: {why}" for rung, why in report.passed_over]
+        for line in lines:
+            paper.print(f"{report.wrt}: {line}", markup=False, highlight=False, soft_wrap=True)

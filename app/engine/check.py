@@ -1,0 +1,118 @@
+"""What a renderer's author wants to know of each parameter: is it differentiated right, and how."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor
+
+from app.engine.errors import EngineError
+from app.engine.findings import Finding
+from app.engine.ladder import Verdict
+from app.engine.method import Method, find_method
+from app.engine.sensitivity import sensitivity_map
+from app.engine.task import Task
+from renderers import Loaded, RendererError, Wrt, parse_wrt
+
+# Frame on which a parameter is checked, and the larger one on which it is timed.
+WIDTH, HEIGHT = 160, 120
+TIMED_WIDTH, TIMED_HEIGHT = 512, 384
+# Findings that leave a map right: all there is to say of them is said.
+HARMLESS = frozenset({"modes_differ", "non_smooth_point", "non_finite"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was found out about a parameter.
+
+    Attributes:
+        wrt: the parameter.
+        strategy: how it is differentiated; empty when it cannot be rendered at all.
+        passed_over: the strategies above, with what spoke against each.
+        relative: disagreement with differences, over the largest derivative.
+        findings: warnings, with what to change in the code.
+        whole: whether the frame must be computed in one piece.
+        bytes_per_pixel: working memory of a map.
+        ratio: seconds of a map over seconds of the primal image.
+        error: why it cannot be rendered, or an empty string.
+    """
+
+    wrt: str
+    strategy: str = ""
+    passed_over: tuple[tuple[str, str], ...] = ()
+    relative: float = 0.0
+    findings: tuple[Finding, ...] = ()
+    whole: bool = False
+    bytes_per_pixel: float = 0.0
+    ratio: float = 0.0
+    error: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether an author has nothing to change."""
+        return not self.error and all(finding.code in HARMLESS for finding in self.findings)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "wrt": self.wrt,
+            "strategy": self.strategy,
+            "passed_over": [
+                {"strategy": name, "reason": reason} for name, reason in self.passed_over
+            ],
+            "relative": self.relative,
+            "warnings": [finding.describe() for finding in self.findings],
+            "whole": self.whole,
+            "bytes_per_pixel": self.bytes_per_pixel,
+            "ratio": self.ratio,
+            "error": self.error,
+            "clean": self.clean,
+        }
+
+
+def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
+    """Differentiate against one parameter, compare, and measure.
+
+    Args:
+        loaded: the renderer on its device.
+        params: values of all parameters, as `Spec.bind` gives them.
+        name: the parameter, or an entry of one.
+    """
+    wrt = parse_wrt(name, loaded.spec.params)
+    task = Task(params=params, wrt=wrt, width=WIDTH, height=HEIGHT)
+    try:
+        method = find_method(loaded, task)
+        result = sensitivity_map(loaded, task, method=method)
+    except (EngineError, RendererError) as error:
+        return Report(wrt=name, error=str(error))
+    assert result.certificate is not None  # noqa: S101 - it was asked for
+    cost = result.method.cost
+    return Report(
+        wrt=name,
+        strategy=result.strategy,
+        passed_over=result.method.verdict.passed_over,
+        relative=result.certificate.relative,
+        findings=result.certificate.findings,
+        whole=result.method.verdict.whole,
+        bytes_per_pixel=cost.a_pixel(min(1, task.tangents)),
+        ratio=_ratio(loaded, task, result.method, wrt),
+    )
+
+
+def _ratio(loaded: Loaded, task: Task, method: Method, wrt: Wrt) -> float:
+    """Seconds of a map of one entry over seconds of the image."""
+    task = replace(task, width=TIMED_WIDTH, height=TIMED_HEIGHT)
+    entry = replace(wrt, index=(*wrt.index, *[0] * len(wrt.shape)), shape=())
+    mapped = replace(task, certify=False, wrt=entry)
+    primal = replace(task, certify=False, wrt=None)
+    verdict = replace(method.verdict, steps=method.verdict.steps[:1])
+    image = Method(Verdict(strategy="primal", whole=verdict.whole), method.cost)
+
+    def seconds(asked: Task, how: Method) -> float:
+        started = time.perf_counter()
+        sensitivity_map(loaded, asked, method=how)
+        return time.perf_counter() - started
+
+    of_image = seconds(primal, image)
+    return seconds(mapped, replace(method, verdict=verdict)) / of_image

@@ -1,0 +1,1 @@
+"""Documents, and what they take from the code."""
