@@ -17,6 +17,8 @@ export function factPairs(facts, milliseconds) {
     ["NaN", countText(facts.nan, "drawn transparent")],
     ...(Number(facts.inf) ? [["Infinite", countText(facts.inf, "drawn at the end")]] : []),
     ["Strategy", facts.strategy],
+    ["Differences", facts.agreement ? `agree to ${numberText(facts.agreement)}` : "not compared"],
+    ["Warnings", (facts.warnings ?? "none").replaceAll(",", ", ").replaceAll("_", " ")],
     ["Shape", (facts.shape ?? "").replaceAll(",", " × ")],
     ["Took", durationText(milliseconds)],
   ];
@@ -43,7 +45,7 @@ export function showDetails(place, choice, { facts, milliseconds }) {
 }
 
 function warns(term, text) {
-  return ["NaN", "Infinite"].includes(term) && text !== "none";
+  return ["NaN", "Infinite", "Warnings"].includes(term) && text !== "none";
 }
 
 function downloads(choice) {

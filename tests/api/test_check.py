@@ -10,6 +10,7 @@ import pytest
 from tests.server import Server
 
 SCENE = """
+import os
 import torch
 from torch import Tensor
 from renderers import Pixels, param, renderer
