@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from app.engine.differences import Estimate
+from app.engine.differences import FIRST, SHRINK, Estimate, central, scale_of
+from app.engine.tile import Tile
 
 # Relative to the derivative, or to a part of the largest one. Rounding of a float32 renderer of
 # many operations stays below the first; a wrong derivative rule is rarely right to the percent.
@@ -17,6 +18,8 @@ FLOOR = 0.05
 SAFETY = 10.0
 # Fewer pixels than this share may disagree, as they do on a kink, without the whole being wrong.
 STRAY = 0.02
+# What rounding may do to a float32 tangent and to a difference in float32, half of the time.
+GROSS = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,3 +94,16 @@ def compare(
         lost=lost.any(-1),
         relative=spread / size if size else 0.0,
     )
+
+
+def grossly_off(tile: Tile, direction: Tensor, tangent: Tensor, doubted: Tensor) -> bool:
+    """Whether a difference in the tile's own arithmetic, coarse as it is, speaks against a tangent.
+
+    Rounding blurs both a little; what a renderer keeps, such as a result that it has cached for the
+    value, is lost in one dtype and not in the other.
+    """
+    with torch.no_grad():
+        coarse = central(tile, direction, FIRST * scale_of(tile, direction) / SHRINK)
+    off = (tangent - coarse).abs()[doubted]
+    size = torch.maximum(tangent.abs(), coarse.abs())[doubted]
+    return float((off / size.clamp(min=1e-30)).nanmedian()) > GROSS

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.engine.agreement import STRAY, Agreement, compare
+from app.engine.agreement import STRAY, Agreement, compare, grossly_off
 from app.engine.differences import Estimate, central, estimate, kinks
 from app.engine.findings import Finding
 from app.engine.jumps import moving_jumps
@@ -220,9 +220,8 @@ def _compared(
             _, tangents = strategy.differentiate(exact, direction[None])
             imprecise &= ~compare(tangents[0], sure, torch.float64).wrong
         if bool(imprecise.any()):
-            # Not rounding, but wrong, if differences in the map's own arithmetic say so too.
-            own = estimate(tile, direction.to(tile.value.dtype))
-            imprecise &= ~compare(tangent, own, tile.loaded.dtype).wrong
+            own = direction.to(tile.value.dtype)
+            imprecise &= not grossly_off(tile, own, tangent.to(own.dtype), imprecise)
     return Comparison(agreement, kinked, imprecise, none)
 
 

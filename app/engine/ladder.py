@@ -12,32 +12,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.engine.agreement import Agreement, compare
+from app.engine.agreement import Agreement, compare, grossly_off
 from app.engine.differences import FIRST, Estimate, estimate, kinks, scale_of
 from app.engine.errors import StrategyError
 from app.engine.failures import explain, is_captured_write, is_older_function, reads_storage
 from app.engine.findings import Finding
-from app.engine.jumps import NOTABLE
 from app.engine.memory import out_of_memory
 from app.engine.rendering import rendering
+from app.engine.standing import quantised, standing, undivided
 from app.engine.strategies import AUTO, STRATEGIES, Strategy, check
 from app.engine.strategies.edge import edge
 from app.engine.strategies.finite_difference import finite_difference, stepped
 from app.engine.task import Task
-from app.engine.tile import Tile
 from app.engine.trial import Trial, try_out
 from renderers import Loaded
 
 # Directions whose step is estimated one by one; the rest take the median of these.
 ESTIMATED = 16
-# A few pixels asked alone must be what they are among others, to rounding.
-ALONE = 1e-5
-# One pixel by itself is its own maximum and mean; a handful is a small tile.
-FEW = (slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 32))
-# Of the pixels: quantisation steps nearly everywhere, an edge in a part of the frame.
-STEPPED = 0.25
-# Of the pixels that move: most rest at a small step, but for those that are about to leap.
-RESTING = 0.9
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -128,54 +119,10 @@ def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Ver
     )
 
 
-def undivided(loaded: Loaded) -> Loaded:
-    """The renderer as one that must be evaluated whole."""
-    return replace(loaded, spec=replace(loaded.spec, halo=None))
-
-
-def standing(loaded: Loaded, task: Task) -> tuple[list[Finding], bool]:
-    """What is to be said of the image itself, and whether it must be whole.
-
-    A renderer that draws from an unseeded source, or whose pixels depend on each other, is found
-    by asking twice, and by asking for a few pixels alone.
-    """
-    tile = try_out(loaded, task).tile
-    findings: list[Finding] = []
-    with torch.no_grad():
-        first, second = tile(tile.value), tile(tile.value)
-        if not torch.equal(torch.nan_to_num(first), torch.nan_to_num(second)):
-            return [Finding(code="not_deterministic")], False
-        if loaded.spec.kind != "pixel" or loaded.spec.halo is None:
-            return findings, loaded.spec.halo is None
-        alone = [tile.part(few)(tile.value) - first[few] for few in FEW]
-    size = float(torch.nan_to_num(first, posinf=0.0, neginf=0.0).abs().max())
-    off = max(float(torch.nan_to_num(difference).abs().max()) for difference in alone)
-    if off > ALONE * size:
-        return [Finding(code="tile_dependent")], True
-    return findings, False
-
-
 def differences(trial: Trial) -> Estimate:
     """The trial's derivative along its mixed direction, by differences in float64."""
     with torch.no_grad():
         return estimate(trial.exact, trial.mixed.to(trial.exact.value.dtype))
-
-
-def quantised(trial: Trial, reference: Estimate) -> bool:
-    """Whether the image moves in small leaps and rests between them, nearly everywhere.
-
-    Leaps that are large beside the image's own range are edges, which `edge` knows how to follow.
-    """
-    leaping = reference.leap > 0
-    if float(leaping.to(torch.float32).mean()) < STEPPED:
-        return False
-    with torch.no_grad():
-        image = trial.exact(trial.exact.value)
-    finite = image[torch.isfinite(image)]
-    span = float(finite.max() - finite.min()) if finite.numel() else 0.0
-    resting = (reference.values == 0)[leaping].to(torch.float32).mean()
-    small = float(reference.leap[leaping].median()) <= NOTABLE * span or span == 0
-    return float(resting) > RESTING and small
 
 
 class _Search:
@@ -273,7 +220,9 @@ class _Search:
         if exact is not self.trial.tile:
             _, tangents = strategy.differentiate(exact, direction[None])
             exactly = compare(tangents[0], self.reference, torch.float64)
-            if exactly.right and not refuted_by_itself(self.trial.tile, self.trial.mixed, tangent):
+            if exactly.right and not grossly_off(
+                self.trial.tile, self.trial.mixed, tangent, agreement.wrong
+            ):
                 detail = f"Disagreement: {agreement.relative:.1g} of the largest derivative."
                 found = Finding(code="precision", detail=detail)
                 return self._kept(strategy, tangent, agreement, [found])
@@ -284,12 +233,6 @@ class _Search:
             (strategy.name, f"It runs, but disagrees with differences ({code}).")
         )
         return None
-
-
-def refuted_by_itself(tile: Tile, direction: Tensor, tangent: Tensor) -> bool:
-    """Whether differences in the tile's own arithmetic, unsure as they are, speak against it."""
-    with torch.no_grad():
-        return not compare(tangent, estimate(tile, direction), tile.loaded.dtype).right
 
 
 def _steps(trial: Trial) -> tuple[float, ...]:

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from app.engine.evaluate import evaluate
 from app.engine.frame import Band, window
-from app.engine.ladder import Verdict, undivided
+from app.engine.ladder import Verdict
 from app.engine.rendering import rendering
+from app.engine.standing import undivided
 from app.engine.strategies import Strategy
 from app.engine.task import Task
 from app.engine.tile import Tile
