@@ -12,7 +12,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="small frames, for continuous tests")
     short = parser.parse_args().short
-    side, repeats = (512, 3) if short else (2048, 7)
+    side, repeats = (512, 3) if short else (2048, 5)
     print(f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}\n")
     print("| what | measured | goal | met | |\n|---|---|---|---|---|")
     table(engine.rows(side, repeats))

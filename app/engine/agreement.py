@@ -20,6 +20,8 @@ SAFETY = 10.0
 STRAY = 0.02
 # What rounding may do to a float32 tangent and to a difference in float32, half of the time.
 GROSS = 0.1
+# What kinks that a difference steps over may do: beyond it, a pixel is wrong by itself.
+PLAIN = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,7 @@ class Agreement:
     Attributes:
         checked: pixels at which the differences are sure enough of themselves to judge.
         wrong: those of them at which the tangent disagrees.
+        plain: those of the wrong ones at which a good part of the derivative is missing.
         moving: pixels at which the image moves notably.
         lost: those of the wrong ones at which the tangent is exactly zero.
         relative: the disagreement that all but strays stay below, over the largest derivative.
@@ -36,6 +39,7 @@ class Agreement:
 
     checked: Bool[Tensor, "*pixels"]
     wrong: Bool[Tensor, "*pixels"]
+    plain: Bool[Tensor, "*pixels"]
     moving: Bool[Tensor, "*pixels"]
     lost: Bool[Tensor, "*pixels"]
     relative: float
@@ -90,6 +94,7 @@ def compare(
     return Agreement(
         checked=sure.any(-1),
         wrong=wrong.any(-1),
+        plain=(wrong & (off > PLAIN * weight + SAFETY * error)).any(-1),
         moving=(sure & (values.abs() > FLOOR * size)).any(-1),
         lost=lost.any(-1),
         relative=spread / size if size else 0.0,

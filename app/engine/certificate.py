@@ -28,6 +28,9 @@ from app.engine.trial import at_pixels, try_out
 # Pixels that are looked at before some are chosen, and how many of each kind are.
 CANDIDATES = 16384
 CHOSEN = 48
+# The share of these that may be a little off: among them are those where the map itself jumps, as
+# it does at each face of a cell that a volume's ray crosses.
+ASTRAY = 0.05
 # A wrong pixel or two are shown, not a list of thousands.
 SHOWN = 8
 # Where differences say nothing: they are as random as the image, or as coarse as its levels.
@@ -116,14 +119,14 @@ class Comparison:
         kinked: where it disagrees because the image has a kink in the parameter.
         imprecise: where it disagrees because of rounding: in float64 it would not.
         jumps: where hard edges lie that move.
-        strays: the share of pixels that may be wrong without the whole being so.
+        strict: whether a single pixel that is plainly wrong makes the whole so.
     """
 
     agreement: Agreement
     kinked: Tensor
     imprecise: Tensor
     jumps: Tensor
-    strays: float = 0.0
+    strict: bool = False
 
     @property
     def wrong(self) -> Tensor:
@@ -133,7 +136,9 @@ class Comparison:
     @property
     def right(self) -> bool:
         """Whether the map is right at all but kinks and strays."""
-        return int(self.wrong.sum()) <= self.strays * int(self.agreement.checked.sum())
+        if self.strict and bool((self.wrong & self.agreement.plain).any()):
+            return False
+        return int(self.wrong.sum()) <= ASTRAY * int(self.agreement.checked.sum())
 
 
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
@@ -171,7 +176,7 @@ def _doubts_on_a_trial(tiles: Prepared, verdict: Verdict) -> tuple[Finding, ...]
         if not out_of_memory(error):
             raise
         return ()
-    return () if replace(found, strays=STRAY).right else (Finding(code=found.agreement.code),)
+    return () if found.right else (Finding(code=found.agreement.code),)
 
 
 def _on_pixels(
@@ -195,7 +200,7 @@ def _on_pixels(
     with torch.no_grad():
         jumps = moving_jumps(exact, direction, verdict.step, span=spanned(out.image))
     precise = exact.loaded.dtype is torch.float64
-    return replace(compared, jumps=jumps, strays=0.0 if precise else STRAY)
+    return replace(compared, jumps=jumps, strict=precise)
 
 
 def _compared(

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 
 from app.engine.operations.table import STAND_INS
@@ -49,6 +50,8 @@ class ForwardFormulas(TorchFunctionMode):
             return STAND_INS[func](*args, **(kwargs or {}))
         if len(args) == 2 and not kwargs and getattr(func, "__name__", "") in WITH_NUMBER:
             ours = with_number(func.__name__, *args)
+            if ours is None:
+                ours = beside_constant(func.__name__, *args)
             if ours is not None:
                 return ours
         return func(*args, **(kwargs or {}))
@@ -63,3 +66,35 @@ def with_number(name: str, first: Any, second: Any) -> Tensor | None:
     else:
         return None
     return WITH_NUMBER[name](tensor, number) if tensor.is_floating_point() else None
+
+
+def beside_constant(name: str, first: Any, second: Any) -> Tensor | None:
+    """Arithmetic of two real tensors of which one has a tangent; None where it is something else.
+
+    torch gives the other a tangent of zeros, and works out what becomes of them in Python; here
+    the tangent goes through the operation by itself, with the same result.
+    """
+    if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
+        return None
+    if first.dtype != second.dtype or not first.is_floating_point():
+        return None
+    primal, tangent = forward_ad.unpack_dual(first)  # type: ignore[no-untyped-call]
+    other, others = forward_ad.unpack_dual(second)  # type: ignore[no-untyped-call]
+    if (tangent is None) == (others is None):
+        return None
+    if name in ("mul", "multiply"):
+        moved = tangent * other if others is None else primal * others
+        return _dual(primal * other, moved)
+    if name in ("div", "divide", "true_divide") and others is None:
+        return _dual(primal / other, tangent / other)
+    if name in ("add", "sub", "subtract"):
+        value = primal + other if name == "add" else primal - other
+        if others is None:
+            return _dual(value, tangent.expand(value.shape))
+        return _dual(value, (others if name == "add" else -others).expand(value.shape))
+    return None
+
+
+def _dual(value: Tensor, tangent: Tensor) -> Tensor:
+    dual: Tensor = forward_ad.make_dual(value, tangent)  # type: ignore[no-untyped-call]
+    return dual
