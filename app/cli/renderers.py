@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from app.cli.terminal import Files, Options, parse_options, plain_errors
 from app.engine import Task, decide
@@ -53,8 +53,8 @@ def show(found: Renderer, options: Mapping[str, str]) -> None:
     """The documentation of a renderer, a line for each parameter, and how it is differentiated."""
     spec = found.spec
     paper.print(spec.doc + "\n", markup=False, highlight=False)
-    columns = ("parameter", "default", "allowed", "strategy", "help")
-    table = Table(*columns, box=None, pad_edge=False)
+    fixed = [Column(name, no_wrap=True) for name in ("parameter", "default", "allowed", "strategy")]
+    table = Table(*fixed, "help", box=None, pad_edge=False)
     loaded = found.load(options=options)
     reasons = []
     for name, declared in spec.params.items():
