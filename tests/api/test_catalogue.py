@@ -12,6 +12,7 @@ def test_the_catalogue_describes_every_renderer(server: Server) -> None:
     assert radius == {
         "shape": [], "default": 0.5, "low": 0.05, "high": 1.5,
         "unit": "scene unit", "help": "radius of the disc",
+        "strategy": None, "passed_over": [], "warnings": [],
     }  # fmt: skip
     assert found["disc"]["summary"] == "A disc with a soft edge on black."
     assert "forward" in found["disc"]["strategies"]
