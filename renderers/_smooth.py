@@ -42,11 +42,6 @@ def soft_min(a: Tensor, b: Tensor, width: Tensor) -> Tensor:
     return b - width * softplus((b - a) / width)
 
 
-def soft_max(a: Tensor, b: Tensor, width: Tensor) -> Tensor:
-    """Exponential smooth maximum, above `max(a, b)` by at most `width log 2`."""
-    return b + width * softplus((a - b) / width)
-
-
 def softplus(x: Tensor) -> Tensor:
     """`log(1 + exp(x))` for any `x`; torch's own switches to a line at 20, a step of 2e-9."""
     return torch.clamp(x, min=0.0) + torch.log1p(torch.exp(-torch.abs(x)))

@@ -213,7 +213,7 @@ def test_a_blur_with_a_halo_is_the_same_in_bands(rows: int) -> None:
 def test_a_renderer_that_raises_is_reported_with_its_message_and_no_path() -> None:
     @renderer(channels="grey")
     def broken(pixels: Pixels, level: Tensor = param(1.0)) -> Tensor:
-        raise ValueError("no texture at /home/someone/secret folder/texture.png")
+        raise ValueError("no texture at /srv/someone/secret folder/texture.png")
 
     loaded = broken.load()
     with pytest.raises(RenderError, match="ValueError: no texture at") as caught:
