@@ -47,7 +47,8 @@ def first_hit(
         origin: common start of the rays.
         ray: unit directions.
         bound: the solid lies within this distance of the scene's origin.
-        after: look behind the entry at this distance, where the ray grazed the solid there.
+        after: look behind the entry at this distance, where the ray grazed the solid there; go on
+            looking for it where the ray has not arrived yet.
     """
     still, eye, way = solid.still(), constant(origin), constant(ray)
     centre = safe_sqrt(dot(eye, eye))
@@ -67,10 +68,17 @@ def first_hit(
 
 
 def _exit(still: Solid, eye: Vector, way: Vector, t: Tensor) -> Tensor:
-    """Go on through a short chord until the solid is clearly left behind."""
+    """Go on through a short chord until the solid is clearly left behind.
+
+    A march that ran out of steps beside one part of the solid may stand just before or within the
+    next part. There is no chord to leave then: going on would open a gap to what lies behind both.
+    """
+    start = along(eye, t, way)
+    arrives = dot(still.gradient(start), way) < STEEPEST
+    stays = arrives & (torch.abs(still.distance(start)) > TOLERANCE)
     for _ in range(CHORD_STEPS):
         depth = -still.distance(along(eye, t, way))
-        t = torch.where(depth < -CLEAR, t, t + torch.clamp(depth, min=CHORD_STEP))
+        t = torch.where(stays | (depth < -CLEAR), t, t + torch.clamp(depth, min=CHORD_STEP))
     return t
 
 

@@ -5,10 +5,11 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
+from renderers import Pixels
 from renderers._tracing import first_hit, light_seen
 from renderers._vectors import Vector, dot, scaled, unit
-from renderers.sdf_scene import BallInRing
-from tests.tolerances import FINITE_DIFFERENCES
+from renderers.sdf_scene import BallInRing, sdf_scene
+from tests.tolerances import FINITE_DIFFERENCES, SILHOUETTE_IN_A_64TH
 
 
 class Ball(NamedTuple):
@@ -60,6 +61,18 @@ def test_behind_a_grazed_ball_the_ray_goes_free() -> None:
     _, again = first_hit(ball, eye, ray, 1.5, after=near)
     assert hit.item() == 1.0
     assert again.item() == 0.0
+
+
+def test_no_gap_opens_beside_the_ball_where_a_march_runs_out_before_the_ring() -> None:
+    # From the ring behind the ball to the ball, in 64ths of a pixel of a frame of 300 x 300.
+    columns = torch.arange(83.0, 89.0, 1 / 64, dtype=torch.float64)
+    for row in (171.0, 174.0, 179.0):
+        pitch = 2 / 300
+        y = torch.full_like(columns, (149.5 - row) * pitch)
+        where = Pixels((columns - 149.5) * pitch, y, 300, 300)
+        params = {name: value.double() for name, value in sdf_scene.spec.bind({}).items()}
+        image = sdf_scene.load("cpu", torch.float64)(where, params, 0)
+        assert float(image.diff(dim=0).abs().max()) < SILHOUETTE_IN_A_64TH
 
 
 def test_a_shadow_is_full_behind_a_ball_and_none_beside_it() -> None:
