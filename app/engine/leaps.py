@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from app.engine.differences import FIRST, Estimate, column, inwards, scale_of
+from app.engine.differences import FIRST, inwards, scale_of
+from app.engine.extrapolation import Estimate, column
 from app.engine.tile import Tile
 from renderers import Pixels
 

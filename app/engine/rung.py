@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from app.engine.agreement import Agreement, compare, grossly_off
-from app.engine.differences import Estimate, estimate
+from app.engine.extrapolation import Estimate, estimate
 from app.engine.failures import explain
 from app.engine.findings import Finding
 from app.engine.memory import out_of_memory

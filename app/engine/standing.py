@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from app.engine.agreement import FLOOR
-from app.engine.differences import Estimate
+from app.engine.extrapolation import Estimate
 from app.engine.findings import Finding
 from app.engine.jumps import NOTABLE
 from app.engine.leaps import leaps, seen_twice
