@@ -140,12 +140,18 @@ def telling_rows(out: Arrays, count: int) -> list[int]:
     assert out.values is not None  # noqa: S101 - there is a map
     every = max(1, len(out.values) // RUNS)
     image, values = (array[::every] for array in (out.image, out.values))
-    measures = (values, np.diff(values, axis=1), np.diff(image, axis=1))
-    rows = []
-    for measure in measures[: count if values.shape[1] > 1 else 1]:
-        sizes = np.nan_to_num(np.abs(measure), nan=0.0, posinf=0.0).reshape(len(values), -1)
-        rows.append(int(sizes.max(axis=1).argmax()) * every)
-    return sorted(set(rows))
+    rows = [_row_of_largest(values)]
+    if len(values) > 1:
+        below = _row_of_largest(np.diff(values, axis=0))
+        rows += [below, below + 1]
+    if values.shape[1] > 1:
+        rows += [_row_of_largest(np.diff(each, axis=1)) for each in (values, image)]
+    return sorted({row * every for row in rows[:count]})
+
+
+def _row_of_largest(measure: Floats) -> int:
+    sizes = np.nan_to_num(np.abs(measure), nan=0.0, posinf=0.0).reshape(len(measure), -1)
+    return int(sizes.max(axis=1).argmax())
 
 
 def steep(image: Floats, rows: Tensor, columns: Tensor, least: float) -> Bool[Tensor, " pixels"]:

@@ -23,7 +23,7 @@ from renderers import Frame, Pixels
 
 # Rows of a frame renderer's map that are compared, and how many rows of its frame are to stand
 # behind each that is asked for twice with its halo, in double precision.
-MOST_ROWS = 3
+MOST_ROWS = 5
 DEAR = 20
 
 
