@@ -18,7 +18,7 @@ LEVELS = 8
 # Levels before one may stop, and the error, relative to the derivative, that is small enough: far
 # below what any comparison asks. A plain difference has the same error some levels further down.
 ENOUGH = 4
-SURE = 1e-8
+SURE = 1e-7
 FURTHER = 3
 # What a kink's gap between the two sides keeps of itself at a sixteenth of the step, and its least
 # size beside the largest derivative.
@@ -80,13 +80,13 @@ def estimate(tile: Tile, direction: Tensor, *, deep: bool = False) -> Estimate:
             break
     best = _best_step(plain, values, error)
     kinked = _kinked(made, max(best, 2), values)
-    early = len(steps) < LEVELS
+    early, least = len(steps) < LEVELS, FIRST * scale / SHRINK ** (LEVELS - 1)
     return Estimate(
         values=values,
         error=error,
         kinked=kinked,
         creased=kinked & _kinked(made, len(made) - 1, values),
-        step=steps[-1] / SHRINK**FURTHER if early else steps[best],
+        step=max(least, steps[-1] / SHRINK**FURTHER) if early else steps[best],
         steps=tuple(steps),
         plain=plain,
         here=here,
