@@ -90,6 +90,19 @@ def fit(measure: Callable[[int, int], int], tangents: int) -> Cost:
     return Cost(fixed, primal, max(1.0, (pixel - primal) / carried))
 
 
+def fit_recorded(measure: Callable[[int, int], int], tangents: int) -> Cost:
+    """The cost model of a recording, whose working memory is that of its tensors of pixels alone.
+
+    One direction is carried together with the image, and values are let go on the way; for several
+    the image's are kept for all of them.
+    """
+    if tangents <= 1:
+        return Cost(0.0, max(1.0, measure(TRIAL_PIXELS, tangents) / TRIAL_PIXELS), 0.0)
+    two, three = (measure(TRIAL_PIXELS, number) / TRIAL_PIXELS for number in (2, 3))
+    each = max(1.0, three - two)
+    return Cost(0.0, max(1.0, two - 2 * each), each)
+
+
 def choose(
     cost: Cost,
     *,
