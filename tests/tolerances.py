@@ -36,7 +36,7 @@ TANGENT_CHUNK = 16
 # A renderer against a formula evaluated by NumPy in float64: rounding of a few dozen operations.
 RENDERER_FORMULA = 1e-12
 
-# The change of an image over a 64th of a pixel where a silhouette fades over about a pixel: measured
+# The change of an image over a 64th of a pixel where a silhouette fades over a pixel or so: measured
 # 0.02. A gap that shows the floor changed it by 0.37 at once.
 SILHOUETTE_IN_A_64TH = 0.05
 

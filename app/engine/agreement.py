@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from app.engine.differences import FIRST, SHRINK, Estimate, central, scale_of
+from app.engine.differences import FIRST, SHRINK, central, scale_of
 from app.engine.tile import Tile
 
 # Relative to the derivative, or to a part of the largest one. Rounding of a float32 renderer of
@@ -71,44 +71,62 @@ class Agreement:
 
 
 def compare(
-    tangent: Float[Tensor, "*pixels channels"], estimate: Estimate, dtype: torch.dtype
+    tangent: Float[Tensor, "*pixels channels"],
+    values: Float[Tensor, "*pixels channels"],
+    error: Tensor | float,
+    dtype: torch.dtype,
 ) -> Agreement:
     """Compare a tangent with differences; the channels of a pixel are judged together.
 
     Args:
         tangent: the derivative along a direction.
-        estimate: the same by differences.
+        values: the same by differences.
+        error: what these may be off by.
         dtype: the arithmetic that the tangent was computed in.
     """
-    values, error = estimate.values, estimate.error
     tangent = tangent.to(values.dtype)
-    size = float(torch.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0).abs().max())
-    weight = torch.clamp(values.abs(), min=FLOOR * size)
+    moved = values.abs()
+    size = float(torch.nan_to_num(moved, nan=0.0, posinf=0.0).max())
+    weight = moved.clamp(min=FLOOR * size)
     sure = torch.isfinite(values) & (error <= 0.1 * weight)
     off = (tangent - values).abs()
     # A tangent of NaN is reported as such, and is not a disagreement.
     wrong = sure & (off > TOLERANCE[dtype] * weight + SAFETY * error)
     lost = wrong & (tangent == 0)
-    judged = off[sure & torch.isfinite(off)]
-    spread = float(torch.quantile(judged, 1 - STRAY)) if judged.numel() else 0.0
     return Agreement(
         checked=sure.any(-1),
         wrong=wrong.any(-1),
         plain=(wrong & (off > PLAIN * weight + SAFETY * error)).any(-1),
-        moving=(sure & (values.abs() > FLOOR * size)).any(-1),
+        moving=(sure & (moved > FLOOR * size)).any(-1),
         lost=lost.any(-1),
-        relative=spread / size if size else 0.0,
+        relative=below(off[sure & torch.isfinite(off)]) / size if size else 0.0,
     )
 
 
-def grossly_off(tile: Tile, direction: Tensor, tangent: Tensor, doubted: Tensor) -> bool:
-    """Whether a difference in the tile's own arithmetic, coarse as it is, speaks against a tangent.
+def below(off: Float[Tensor, " values"]) -> float:
+    """What all but strays stay below."""
+    if not off.numel():
+        return 0.0
+    return float(off.sort().values[round((1 - STRAY) * (off.numel() - 1))])
 
-    Rounding blurs both a little; what a renderer keeps, such as a result that it has cached for the
-    value, is lost in one dtype and not in the other.
+
+def grossly_off(
+    tile: Tile, direction: Tensor, tangent: Tensor, doubted: Tensor, exact: Tensor
+) -> bool:
+    """Whether a tangent that is right in float64 is wrong in the tile's own arithmetic.
+
+    Rounding blurs it a little; what a renderer keeps, such as a result that it has cached for the
+    value, is lost in one dtype and not in the other. It is lost where neither the exact derivative
+    nor a difference in the same arithmetic, coarse as it is, speaks for the tangent.
     """
+    if not _far_off(tangent, exact.to(tangent.dtype), doubted):
+        return False
     with torch.no_grad():
         coarse = central(tile, direction, FIRST * scale_of(tile, direction) / SHRINK)
-    off = (tangent - coarse).abs()[doubted]
-    size = torch.maximum(tangent.abs(), coarse.abs())[doubted]
+    return _far_off(tangent, coarse, doubted)
+
+
+def _far_off(tangent: Tensor, other: Tensor, doubted: Tensor) -> bool:
+    off = (tangent - other).abs()[doubted]
+    size = torch.maximum(tangent.abs(), other.abs())[doubted]
     return float((off / size.clamp(min=1e-30)).nanmedian()) > GROSS

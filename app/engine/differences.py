@@ -8,7 +8,7 @@ extrapolations agree best, both are small. Parameters of 2e4 and of 1e-6 need no
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from app.engine.tile import Tile
@@ -17,6 +17,15 @@ SHRINK = 4.0
 LEVELS = 8
 # The first step, in units of the parameter's scale.
 FIRST = 0.1
+# Levels before one may stop, and the error, relative to the derivative, that is small enough: far
+# below what any comparison asks. A plain difference has the same error some levels further down.
+ENOUGH = 4
+SURE = 1e-8
+FURTHER = 2
+# What a kink's gap between the two sides keeps of itself at a sixteenth of the step, and its least
+# size beside the largest derivative.
+STAYS = 0.5
+KINK = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,14 +35,29 @@ class Estimate:
     Attributes:
         values: the derivative, of the image's shape.
         error: what it may be off by, of the image's shape.
-        leap: the smallest change of the image that was met, and 0 where it never moved.
+        kinked: where the derivatives from either side differ, as far as the best step sees.
+        creased: where they differ at the least step as well: the kink lies at the value itself.
         step: the step whose plain central difference is best over all pixels.
+        steps: the steps that were made, falling.
+        plain: the plain central differences at these, `(steps, *pixels, channels)`.
+        here: the image.
     """
 
     values: Tensor
     error: Tensor
-    leap: Tensor
+    kinked: Bool[Tensor, "*pixels"]
+    creased: Bool[Tensor, "*pixels"]
     step: float
+    steps: tuple[float, ...]
+    plain: Float[Tensor, "steps *pixels channels"]
+    here: Float[Tensor, "*pixels channels"]
+
+    @property
+    def leap(self) -> Tensor:
+        """The smallest change of the image that a step makes, of those that make one, or 0."""
+        change = self.plain.abs() * 2 * column(self.steps, self.plain)
+        least = torch.where(change > 0, change, torch.inf).amin(dim=0)
+        return torch.nan_to_num(least, posinf=0.0)
 
 
 def scale_of(tile: Tile, direction: Tensor) -> float:
@@ -59,20 +83,116 @@ def side_of(tile: Tile, direction: Tensor, step: float) -> int:
     return int(ahead) - int(behind)
 
 
+def inwards(tile: Tile, direction: Tensor, step: float) -> list[tuple[Tensor, int]]:
+    """A direction in parts, each with the side to which it may be moved; 0 for both.
+
+    A vector may have entries at either bound: those are moved apart from each other.
+    """
+    low, high = tile.declared.low, tile.declared.high
+    if low is None and high is None:
+        return [(direction, 0)]
+    ahead, behind = (_allowed(tile, tile.value + move * direction) for move in (step, -step))
+    forwards, backwards = ahead & ~behind, behind & ~ahead
+    if not bool(forwards.any() | backwards.any()):
+        return [(direction, 0)]
+    none = torch.zeros_like(direction)
+    parts = [(torch.where(backwards, none, direction), 1)] if bool(forwards.any()) else []
+    if not parts:
+        return [(direction, -1)]
+    return [*parts, (torch.where(backwards, direction, none), -1)] if backwards.any() else parts
+
+
+def _allowed(tile: Tile, value: Tensor) -> Bool[Tensor, "*entries"]:
+    low, high = tile.declared.low, tile.declared.high
+    above = torch.ones_like(value, dtype=torch.bool) if low is None else value >= low
+    return above if high is None else above & (value <= high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """A plain central difference.
+
+    Attributes:
+        values: the derivative, to the step's error.
+        gap: what the two sides' derivatives differ by; None at a bound, where there is one side.
+    """
+
+    values: Tensor
+    gap: Tensor | None
+
+
+def difference(tile: Tile, direction: Tensor, step: float, here: Tensor | None) -> Difference:
+    """The central difference along a direction; at a bound, that of equal order to one side.
+
+    Args:
+        tile: the renderer at some positions.
+        direction: along what.
+        step: how far to either side.
+        here: the image, where it is known; it is asked for where it is not, and is needed.
+    """
+    value, parts = tile.value, inwards(tile, direction, step)
+    if parts[0][1] == 0:
+        ahead, behind = tile(value + step * direction), tile(value - step * direction)
+        gap = None if here is None else (ahead - 2 * here + behind) / step
+        return Difference((ahead - behind) / (2 * step), gap)
+    here = tile(value) if here is None else here
+    sided = (
+        side * (4 * tile(value + side * step * part) - tile(value + 2 * side * step * part))
+        - side * 3 * here
+        for part, side in parts
+    )
+    total: Tensor = sum(sided, start=torch.zeros_like(here))
+    return Difference(total / (2 * step), None)
+
+
 def central(tile: Tile, direction: Tensor, step: float) -> Tensor:
-    """The central difference along a direction; at a bound, that of equal order to one side."""
-    value, side = tile.value, side_of(tile, direction, step)
-    if side:
-        one, two = value + side * step * direction, value + 2 * side * step * direction
-        return side * (4 * tile(one) - tile(two) - 3 * tile(value)) / (2 * step)
-    return (tile(value + step * direction) - tile(value - step * direction)) / (2 * step)
+    """The values of `difference`."""
+    return difference(tile, direction, step, None).values
 
 
-def estimate(tile: Tile, direction: Tensor) -> Estimate:
-    """The derivative along a direction, extrapolated, each pixel at the steps that suit it."""
-    scale = scale_of(tile, direction)
-    steps = [FIRST * scale / SHRINK**level for level in range(LEVELS)]
-    plain = torch.stack([central(tile, direction, step) for step in steps])
+def estimate(tile: Tile, direction: Tensor, *, deep: bool = False) -> Estimate:
+    """The derivative along a direction, extrapolated, each pixel at the steps that suit it.
+
+    Args:
+        tile: the renderer at some positions.
+        direction: along what.
+        deep: whether to go down all the ladder, though every pixel is sure of itself.
+    """
+    here, scale = tile(tile.value), scale_of(tile, direction)
+    steps: list[float] = []
+    made: list[Difference] = []
+    for level in range(LEVELS):
+        steps.append(FIRST * scale / SHRINK**level)
+        made.append(difference(tile, direction, steps[-1], here))
+        if level + 1 < ENOUGH or (deep and level + 1 < LEVELS):
+            continue
+        plain = torch.stack([each.values for each in made])
+        values, error = _extrapolated(plain)
+        if _sure(values, error):
+            break
+    best = _best_step(plain, values, error)
+    kinked = _kinked(made, max(best, 2), values)
+    early = len(steps) < LEVELS
+    return Estimate(
+        values=values,
+        error=error,
+        kinked=kinked,
+        creased=kinked & _kinked(made, len(made) - 1, values),
+        step=steps[-1] / SHRINK**FURTHER if early else steps[best],
+        steps=tuple(steps),
+        plain=plain,
+        here=here,
+    )
+
+
+def column(steps: tuple[float, ...], plain: Tensor) -> Tensor:
+    """Steps beside the differences that were made with them."""
+    widths = torch.tensor(steps, dtype=plain.dtype, device=plain.device)
+    return widths.reshape(-1, *[1] * (plain.ndim - 1))
+
+
+def _extrapolated(plain: Tensor) -> tuple[Tensor, Tensor]:
+    """The derivative of each pixel at its best level, and what it may be off by."""
     better = (SHRINK**2 * plain[1:] - plain[:-1]) / (SHRINK**2 - 1)
     # An extrapolation is believed as far as its neighbour and its own parts agree with it.
     parts = (better - plain[1:]).abs()
@@ -82,23 +202,30 @@ def estimate(tile: Tile, direction: Tensor) -> Estimate:
     # Rounding agrees with itself here and there by chance: no pixel is surer than most that move.
     error = torch.maximum(error, _typical(error, (plain != 0).any(dim=0)))
     least, level = error.min(dim=0)
-    values = better[1:].gather(0, level[None])[0]
-    step = steps[_best_step(plain, values, least)]
-    return Estimate(values, least, _leap(plain, steps), step)
+    return better[1:].gather(0, level[None])[0], least
 
 
-def kinks(tile: Tile, direction: Tensor, reference: Estimate) -> Bool[Tensor, "*pixels"]:
-    """Where the derivatives from either side differ, whatever the step: a kink in the parameter."""
-    value, here = tile.value, tile(tile.value)
-    if side_of(tile, direction, SHRINK**2 * reference.step):
-        return torch.zeros(here.shape[:-1], dtype=torch.bool, device=here.device)
-    size = torch.nan_to_num(reference.values).abs().max()
-    far, near = (
-        (tile(value + step * direction) - 2 * here + tile(value - step * direction)).abs() / step
-        for step in (SHRINK**2 * reference.step, reference.step)
-    )
-    # Of a smooth image the gap shrinks with the step; of a kink it stays.
-    return ((near > 0.5 * far) & (near > 0.01 * size)).any(-1)
+def _sure(values: Tensor, error: Tensor) -> bool:
+    """Whether the estimate moves somewhere, and is as good as exact wherever it is a number."""
+    known = torch.isfinite(values)
+    size = torch.where(known, values, 0).abs()
+    if not bool(size.any()):
+        return False
+    return bool((error <= SURE * size.clamp(min=1e-2 * float(size.max())))[known].all())
+
+
+def _kinked(made: list[Difference], level: int, values: Tensor) -> Bool[Tensor, "*pixels"]:
+    """Where the gap between the two sides stays, from a step to a sixteenth of it.
+
+    Of a smooth image it shrinks with the step, of rounding it grows.
+    """
+    near, far = made[level].gap, made[level - 2].gap
+    if near is None or far is None:
+        return torch.zeros(values.shape[:-1], dtype=torch.bool, device=values.device)
+    near, far = near.abs(), far.abs()
+    size = torch.nan_to_num(torch.maximum(values.abs(), near), nan=0.0, posinf=0.0).max()
+    stays = (near > STAYS * far) & (STAYS * near < far)
+    return (stays & (near > KINK * size)).any(-1)
 
 
 def _typical(error: Tensor, moving: Tensor) -> Tensor:
@@ -106,14 +233,6 @@ def _typical(error: Tensor, moving: Tensor) -> Tensor:
     known = torch.where(moving & torch.isfinite(error), error, torch.nan)
     median = torch.nan_to_num(known.flatten(1).nanmedian(dim=1).values)
     return median.reshape(-1, *[1] * (error.ndim - 1))
-
-
-def _leap(plain: Tensor, steps: list[float]) -> Tensor:
-    """The smallest change of the image that a step makes, of those that make one."""
-    widths = torch.tensor(steps, dtype=plain.dtype, device=plain.device)
-    change = plain.abs() * 2 * widths.reshape(-1, *[1] * (plain.ndim - 1))
-    least = torch.where(change > 0, change, torch.inf).amin(dim=0)
-    return torch.nan_to_num(least, posinf=0.0)
 
 
 def _best_step(plain: Tensor, values: Tensor, error: Tensor) -> int:

@@ -21,6 +21,7 @@ class Tile:
         params: every parameter, on the device, in the renderer's dtype.
         wrt: name of the parameter that is differentiated against.
         seed: seed of a random renderer.
+        keep: the rows of a window that are wanted, where the rest is its halo.
     """
 
     loaded: Loaded
@@ -28,6 +29,7 @@ class Tile:
     params: Mapping[str, Tensor]
     wrt: str
     seed: int = 0
+    keep: slice | None = None
 
     @property
     def value(self) -> Tensor:
@@ -45,9 +47,10 @@ class Tile:
         where = self.where
         if isinstance(where, Pixels):
             return tuple(where.shape)
-        return (where.stop - where.start, where.width)
+        rows = range(where.start, where.stop)
+        return (len(rows if self.keep is None else rows[self.keep]), where.width)
 
-    def part(self, which: slice) -> "Tile":
+    def part(self, which: slice | Tensor) -> "Tile":
         """Some of the positions of a pixel renderer."""
         assert isinstance(self.where, Pixels)  # noqa: S101 - a window of rows has no parts
         where = replace(self.where, x=self.where.x[which], y=self.where.y[which])
@@ -66,7 +69,8 @@ class Tile:
 
     def __call__(self, value: Tensor) -> Float[Tensor, "*pixels channels"]:
         """The image `(*pixels, channels)` with the differentiated parameter at `value`."""
-        return self.at(self.where, value)
+        image = self.at(self.where, value)
+        return image if self.keep is None else image[self.keep]
 
     def at(self, where: Pixels | Frame, value: Tensor) -> Float[Tensor, "*pixels channels"]:
         """The image at other positions."""

@@ -107,10 +107,6 @@ def test_a_few_large_steps_are_edges(dtype: torch.dtype) -> None:
     assert numbers(found).mean() == pytest.approx(1, rel=0.2)
 
 
-@pytest.mark.xfail(
-    reason="Beside a smooth part, the derivative between the steps is neither zero nor uncertain; "
-    "only differences of several sizes, compared with each other, would show the steps."
-)
 def test_steps_beside_a_smooth_part_are_flagged() -> None:
     @renderer(channels="grey")
     def both(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:

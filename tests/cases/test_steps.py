@@ -97,11 +97,6 @@ def test_a_parameter_at_its_bounds_is_never_moved_beyond_them(
     assert error(found, lambda x, y: (2 * value + 1) * (1 + x)) <= bound(found)
 
 
-@pytest.mark.xfail(
-    reason="A vector with entries at either bound is moved by differences along one direction, "
-    "which leaves the bounds on one side or the other.",
-    raises=Exception,
-)
 def test_nor_is_a_vector_with_entries_at_either_bound() -> None:
     @renderer(channels="grey")
     def strict_vector(pixels: Pixels, a: Tensor = param((0.0, 1.0), low=0.0, high=1.0)) -> Tensor:
@@ -134,10 +129,6 @@ def kinked_in_a_column(pixels: Pixels, a: Tensor = param(0.0)) -> Tensor:
     return torch.relu(a - pixels.x) + a * pixels.y
 
 
-@pytest.mark.xfail(
-    reason="At the middle of |a|, torch's derivative and the central difference agree on 0, and "
-    "only where they disagree is a kink looked for."
-)
 def test_a_kink_between_two_equal_slopes_is_said_to_be_one() -> None:
     assert codes(mapped(absolute, "a", size=(31, 20))) == {"non_smooth_point"}
 
@@ -213,9 +204,5 @@ def test_rounding_of_float64_is_not_taken_for_a_wrong_derivative() -> None:
     assert error(found, lambda x, y: 3 * x**2) <= bound(found)
 
 
-@pytest.mark.xfail(
-    reason="The float32 image is rounding alone (steps of 8192), so a coarse difference of it "
-    "disagrees with any tangent, and differences in float64 are given as `partly_detached`."
-)
 def test_nor_is_that_of_float32() -> None:
     assert "precision" in codes(mapped(cancelling, "a", size=(64, 64), dtype=torch.float32))

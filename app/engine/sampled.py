@@ -1,0 +1,134 @@
+"""A part of a map that is compared with differences, and what part of it can be had for little."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from app.engine.chosen import Floats, chosen, largest_row, spanned, steep
+from app.engine.comparison import Comparison, Question, compared
+from app.engine.differences import FIRST, inwards, scale_of
+from app.engine.frame import Band, window
+from app.engine.jumps import NOTABLE, NUDGES, moving_jumps
+from app.engine.loop import Arrays
+from app.engine.memory import out_of_memory
+from app.engine.prepared import Prepared
+from app.engine.strategies.finite_difference import finite_difference
+from app.engine.tile import Tile
+from app.engine.trial import at_pixels, try_out
+from app.engine.verdict import Verdict
+from renderers import Frame, Pixels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """What was compared, and where it stands in the frame of the map.
+
+    Attributes:
+        comparison: the pixels beside differences.
+        jumps: where hard edges lie that move.
+        rows: the row of each pixel; None where it was another frame.
+        columns: the column of each.
+    """
+
+    comparison: Comparison
+    jumps: Bool[Tensor, " pixels"]
+    rows: Int[Tensor, " pixels"] | None = None
+    columns: Int[Tensor, " pixels"] | None = None
+
+
+def on_pixels(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
+    """The map's own values at chosen pixels, and whether hard edges move beside them."""
+    task, loaded = tiles.task, tiles.loaded
+    rows, columns = chosen(out)
+    where = at_pixels(rows, columns, task.width, task.height, loaded.device, loaded.dtype)
+    tile = _tile(tiles, where)
+    asked = _question(tiles, out, verdict, tile, rows, columns)
+    found = compared(asked)
+    found = replace(found, strict=asked.exact.loaded.dtype is torch.float64)
+    return Sampled(found, _jumps(asked, out, rows, columns), rows, columns)
+
+
+def on_rows(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
+    """The map's own values in the row of its largest derivative, asked for with its halo."""
+    task, loaded = tiles.task, tiles.loaded
+    row = largest_row(out)
+    band = Band(row, row + 1)
+    asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
+    tile = _tile(tiles, asked.where, asked.keep)
+    columns = torch.arange(task.width)
+    rows = torch.full_like(columns, row)
+    found = compared(_question(tiles, out, verdict, tile, rows, columns))
+    return Sampled(found, torch.zeros(task.width, dtype=torch.bool), rows, columns)
+
+
+def on_a_trial(tiles: Prepared, verdict: Verdict) -> Sampled | None:
+    """The strategy against differences on a small frame, at the task's own values."""
+    strategy = tiles.strategy
+    if strategy is None or strategy.name == finite_difference.name:
+        return None
+    try:
+        trial = try_out(tiles.loaded, tiles.task)
+        _, tangents = strategy.differentiate(trial.tile, trial.mixed[None])
+        direction = trial.mixed.to(trial.exact.value.dtype)
+        with torch.no_grad():
+            image = trial.tile(trial.tile.value)
+        found = compared(
+            Question(trial.tile, trial.exact, strategy, direction, tangents[0], image, verdict.step)
+        )
+    except Exception as error:
+        if not out_of_memory(error):
+            raise
+        return None
+    return Sampled(found, torch.zeros(0, dtype=torch.bool))
+
+
+def _tile(tiles: Prepared, where: Pixels | Frame, keep: slice | None = None) -> Tile:
+    task = tiles.task
+    assert task.wrt is not None  # noqa: S101 - there is a map
+    return Tile(tiles.loaded, where, tiles.params, task.wrt.name, task.seed, keep)
+
+
+def _question(
+    tiles: Prepared, out: Arrays, verdict: Verdict, tile: Tile, rows: Tensor, columns: Tensor
+) -> Question:
+    """The map at some pixels along a direction in which every entry takes part."""
+    assert out.values is not None  # noqa: S101 - there is a map
+    assert tiles.strategy is not None  # noqa: S101
+    exact = tile.precise() if verdict.exact else tile
+    dtype, device = exact.value.dtype, tiles.loaded.device
+    weights = torch.linspace(1.0, 0.5, len(tiles.directions), dtype=dtype).to(device)
+    values = _at(out.values.reshape(*out.image.shape, -1), rows, columns).to(device, dtype)
+    return Question(
+        tile=tile,
+        exact=exact,
+        strategy=tiles.strategy,
+        direction=torch.tensordot(weights, tiles.directions.to(dtype), dims=1),
+        tangent=(values @ weights).reshape(*tile.shape, -1),
+        image=_at(out.image, rows, columns).to(device).reshape(*tile.shape, -1),
+        step=verdict.step,
+    )
+
+
+def _at(array: Floats, rows: Tensor, columns: Tensor) -> Float[Tensor, "pixels ..."]:
+    return torch.from_numpy(array[rows.numpy(), columns.numpy()])
+
+
+@torch.no_grad()
+def _jumps(asked: Question, out: Arrays, rows: Tensor, columns: Tensor) -> Bool[Tensor, " pixels"]:
+    """At which pixels hard edges move: only where the image is steep can one be."""
+    span = spanned(out.image)
+    found = steep(out.image, rows, columns, NOTABLE * span / 2)
+    if not bool(found.any()):
+        return found
+    exact, direction = asked.exact, asked.direction
+    # As far as the parameter may be moved, and for an entry at its bound to the side that it may.
+    step = min(asked.step, FIRST * scale_of(exact, direction) / NUDGES)
+    parts = inwards(exact, direction, NUDGES * step)
+    allowed: Tensor = sum(
+        (part * (side or 1) for part, side in parts), start=torch.zeros_like(direction)
+    )
+    part = exact.part(found.nonzero()[:, 0].to(exact.value.device))
+    found[found.clone()] = moving_jumps(part, allowed, step, span=span).cpu()
+    return found

@@ -1,0 +1,56 @@
+"""What is found out of a parameter of a renderer: how it is differentiated, and why so."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from app.engine.findings import Finding
+from app.engine.strategies import STRATEGIES, Strategy
+from app.engine.strategies.finite_difference import finite_difference, stepped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a parameter of a renderer is differentiated, and why so.
+
+    Attributes:
+        strategy: name of the strategy.
+        at_once: most directions that may be carried together; None for any number.
+        whole: whether the frame must be computed in one piece.
+        step: the step of differences that is best along all directions together.
+        steps: the step of differences along each direction, where they are the strategy.
+        exact: whether differences may be taken in float64.
+        relative: disagreement with differences on the trial, over the largest derivative.
+        refuted: whether a strategy that was asked for disagrees on the trial.
+        passed_over: the rungs above, with what spoke against each.
+        findings: what else is to be said of every map.
+    """
+
+    strategy: str
+    at_once: int | None = None
+    whole: bool = False
+    step: float = 0.0
+    steps: tuple[float, ...] = ()
+    exact: bool = True
+    relative: float = 0.0
+    refuted: bool = False
+    passed_over: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for JSON: the strategy and why it is that one."""
+        return {
+            "strategy": self.strategy,
+            "passed_over": [
+                {"strategy": name, "reason": reason} for name, reason in self.passed_over
+            ],
+            "relative": self.relative,
+            "warnings": [finding.describe() for finding in self.findings],
+        }
+
+    def resolve(self, directions: Tensor) -> Strategy:
+        """The strategy itself, for the task's directions."""
+        if self.strategy == finite_difference.name and self.steps:
+            return stepped(self.steps, directions, exact=self.exact)
+        return STRATEGIES[self.strategy]
