@@ -10,7 +10,7 @@ MIB = 1 << 20
 DEFAULT_BUDGET = 160 * MIB
 # Pixels of a band where the interpreter's cost per call is a few percent, and beyond which the
 # CPU's caches gain nothing and a CUDA device is full.
-PREFERRED_PIXELS = {"cpu": 3 << 17, "cuda": 1 << 22}
+PREFERRED_PIXELS = {"cpu": 1 << 18, "cuda": 1 << 22}
 # The part of a budget that is planned with: kernels take and return memory within one operation,
 # and the allocator keeps holes; neither is seen while an operation's outputs are counted.
 PLANNED = 0.4375

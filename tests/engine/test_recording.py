@@ -20,7 +20,7 @@ from renderers.sphere import sphere
 from tests.engine.conftest import budget_for, task_of
 
 REGISTRY = load(plugins=False)
-SLOW = {"sdf_scene": ["ball", "light"], "volume": ["density"], "gaussians": ["scale", "gain"]}
+SLOW = {"sdf_scene": ["ball"], "volume": ["density"], "gaussians": ["scale"]}
 PIXEL_RENDERERS = [n for n in REGISTRY.names() if REGISTRY.get(n).spec.kind == "pixel"]
 
 
