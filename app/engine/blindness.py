@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from app.engine.differences import FIRST, Estimate, scale_of
+from app.engine.differences import FIRST, scale_of
+from app.engine.extrapolation import Estimate
 from app.engine.findings import Finding
 from app.engine.jumps import NOTABLE
 from app.engine.leaps import across, first_leap, is_leap, leaps

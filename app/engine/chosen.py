@@ -135,13 +135,23 @@ def distinct(pixels: NDArray[np.int64]) -> NDArray[np.int64]:
     return kept
 
 
-def largest_row(out: Arrays) -> int:
-    """The row of the largest derivative, of some rows of a large frame."""
+def telling_rows(out: Arrays, count: int) -> list[int]:
+    """Rows worth a look, of some of a large frame's: with the largest derivative and changes."""
     assert out.values is not None  # noqa: S101 - there is a map
     every = max(1, len(out.values) // RUNS)
-    some = np.abs(out.values[::every])
-    sizes = np.nan_to_num(some, nan=0.0, posinf=0.0).reshape(len(some), -1).max(axis=1)
-    return int(sizes.argmax()) * every
+    image, values = (array[::every] for array in (out.image, out.values))
+    rows = [_row_of_largest(values)]
+    if len(values) > 1:
+        below = _row_of_largest(np.diff(values, axis=0))
+        rows += [below, below + 1]
+    if values.shape[1] > 1:
+        rows += [_row_of_largest(np.diff(each, axis=1)) for each in (values, image)]
+    return sorted({row * every for row in rows[:count]})
+
+
+def _row_of_largest(measure: Floats) -> int:
+    sizes = np.nan_to_num(np.abs(measure), nan=0.0, posinf=0.0).reshape(len(measure), -1)
+    return int(sizes.max(axis=1).argmax())
 
 
 def steep(image: Floats, rows: Tensor, columns: Tensor, least: float) -> Bool[Tensor, " pixels"]:

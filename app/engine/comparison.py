@@ -1,5 +1,6 @@
 """A map's tangents beside differences: with as few of them as settle the matter."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -7,7 +8,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from app.engine.agreement import Agreement, compare, grossly_off
-from app.engine.differences import Difference, Estimate, difference, estimate
+from app.engine.differences import Difference, difference
+from app.engine.extrapolation import Estimate, estimate
 from app.engine.strategies import Strategy
 from app.engine.strategies.finite_difference import finite_difference
 from app.engine.tile import Tile
@@ -16,9 +18,10 @@ from app.engine.tile import Tile
 # it does at each face of a cell that a volume's ray crosses.
 ASTRAY = 0.05
 # What the two sides of a difference may differ by, over the largest derivative, before a kink is
-# looked for; and by rounding, in units of the image's own.
+# looked for; and by rounding, which a float32 renderer of many operations does to its image, in
+# units of the largest value's last place.
 GAP = 0.05
-ROUNDINGS = 100
+ROUNDINGS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,28 @@ class Comparison:
         if self.strict and bool((self.wrong & self.agreement.plain).any()):
             return False
         return int(self.wrong.sum()) <= ASTRAY * int(self.agreement.checked.sum())
+
+
+def joined_comparisons(parts: Sequence[Comparison]) -> Comparison:
+    """Several comparisons as one, the pixels of each in a row."""
+
+    def cat(masks: Iterable[Tensor]) -> Tensor:
+        return torch.cat([mask.flatten() for mask in masks])
+
+    agreements = [part.agreement for part in parts]
+    return Comparison(
+        Agreement(
+            checked=cat(each.checked for each in agreements),
+            wrong=cat(each.wrong for each in agreements),
+            plain=cat(each.plain for each in agreements),
+            moving=cat(each.moving for each in agreements),
+            lost=cat(each.lost for each in agreements),
+            relative=max(each.relative for each in agreements),
+        ),
+        kinked=cat(part.kinked for part in parts),
+        imprecise=cat(part.imprecise for part in parts),
+        strict=all(part.strict for part in parts),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,12 +118,12 @@ def _gaping(asked: Question, once: Difference) -> bool:
     """Whether the two sides of a difference differ by more than curvature and rounding explain."""
     if once.gap is None:
         return False
-    gap, size = (
-        torch.nan_to_num(each.abs(), nan=0.0, posinf=0.0) for each in (once.gap, once.values)
+    gap, size, image = (
+        float(torch.nan_to_num(each, nan=0.0, posinf=0.0, neginf=0.0).abs().max())
+        for each in (once.gap, once.values, asked.image)
     )
-    image = torch.nan_to_num(asked.image, nan=0.0, posinf=0.0, neginf=0.0).abs()
-    rounding = ROUNDINGS * torch.finfo(asked.image.dtype).eps / asked.step
-    return bool((gap > GAP * size.max() + rounding * image).any())
+    rounding = ROUNDINGS * torch.finfo(asked.image.dtype).eps * image
+    return gap > GAP * size + rounding / asked.step
 
 
 def _imprecise(

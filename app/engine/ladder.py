@@ -11,8 +11,9 @@ from types import MappingProxyType
 import torch
 
 from app.engine.blindness import Blindness, blindness
-from app.engine.differences import FIRST, Estimate, estimate, scale_of
+from app.engine.differences import FIRST, scale_of
 from app.engine.errors import StrategyError
+from app.engine.extrapolation import Estimate, estimate
 from app.engine.failures import is_captured_write, is_older_function, reads_storage
 from app.engine.findings import Finding
 from app.engine.rendering import rendering
@@ -89,6 +90,8 @@ class _Search:
     def best(self) -> Verdict:
         """The first rung that runs and agrees."""
         if self.blind.coarse:
+            if self.blind.findings:
+                self.passed_over.append(("forward", "It gives zero, though hard edges move."))
             return self.coarse(self.blind.coarse)
         found = (self.attempt(rung) for rung in self.rungs() if rung not in self.without)
         return next(verdict for verdict in found if verdict is not None)  # the last never refuses

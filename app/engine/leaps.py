@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from app.engine.differences import FIRST, Estimate, column, inwards, scale_of
+from app.engine.differences import FIRST, inwards, scale_of
+from app.engine.extrapolation import Estimate, column
 from app.engine.tile import Tile
 from renderers import Pixels
 
@@ -55,11 +56,14 @@ def seen_twice(reference: Estimate, least: float) -> Float[Tensor, "steps *pixel
 
 def leaps(tile: Tile, direction: Tensor, reference: Estimate, least: float) -> bool:
     """Whether the image leaps somewhere by at least some size, within the steps of an estimate."""
-    likely = seen_twice(reference, least).amax(-1)
-    if not bool(likely.any()):
+    likely = seen_twice(reference, least).amax(-1).flatten(1)
+    levels = likely.any(dim=1).nonzero()
+    if not len(levels):
         return False
-    level, pixel = divmod(int(likely.argmax()), likely[0].numel())
-    return is_leap(tile, across(tile, direction, reference.steps[level + 1]), pixel)
+    # On the shortest way there is least beside the leap.
+    level = int(levels[-1])
+    way = across(tile, direction, reference.steps[level + 1])
+    return is_leap(tile, way, int(likely[level].argmax()))
 
 
 def across(tile: Tile, direction: Tensor, step: float) -> Way:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from app.engine.agreement import Agreement, compare, grossly_off
-from app.engine.differences import Estimate, estimate
+from app.engine.extrapolation import Estimate, estimate
 from app.engine.failures import explain
 from app.engine.findings import Finding
 from app.engine.memory import out_of_memory
@@ -78,7 +78,10 @@ def kept(
     findings: tuple[Finding, ...],
 ) -> Verdict:
     """The verdict for a strategy that holds, with how it is carried out."""
-    if strategy.name == "forward" and agreement.judged and modes_differ(trial, tangent):
+    # What rounding does to one mode it need not do to the other.
+    rounded = any(finding.code == "precision" for finding in findings)
+    telling = strategy.name == "forward" and agreement.judged and not rounded
+    if telling and modes_differ(trial, tangent):
         findings = (*findings, Finding(code="modes_differ"))
     return Verdict(
         strategy=strategy.name,

@@ -1,13 +1,14 @@
 """A part of a map that is compared with differences, and what part of it can be had for little."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from app.engine.chosen import Floats, chosen, largest_row, spanned, steep
-from app.engine.comparison import Comparison, Question, compared
+from app.engine.chosen import SMALL, Floats, chosen, spanned, steep, telling_rows
+from app.engine.comparison import Comparison, Question, compared, joined_comparisons
 from app.engine.differences import FIRST, inwards, scale_of
 from app.engine.frame import Band, window
 from app.engine.jumps import NOTABLE, NUDGES, moving_jumps
@@ -19,6 +20,11 @@ from app.engine.tile import Tile
 from app.engine.trial import at_pixels, try_out
 from app.engine.verdict import Verdict
 from renderers import Frame, Pixels
+
+# Rows of a frame renderer's map that are compared, and how many rows of its frame are to stand
+# behind each that is asked for twice with its halo, in double precision.
+MOST_ROWS = 5
+DEAR = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,22 +51,39 @@ def on_pixels(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
     where = at_pixels(rows, columns, task.width, task.height, loaded.device, loaded.dtype)
     tile = _tile(tiles, where)
     asked = _question(tiles, out, verdict, tile, rows, columns)
-    found = compared(asked)
-    found = replace(found, strict=asked.exact.loaded.dtype is torch.float64)
-    return Sampled(found, _jumps(asked, out, rows, columns), rows, columns)
+    return Sampled(_strictly(asked), _jumps(asked, out, rows, columns), rows, columns)
 
 
 def on_rows(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
-    """The map's own values in the row of its largest derivative, asked for with its halo."""
+    """The map's own values in a few rows, each asked for with its halo."""
+    height, width = out.image.shape[:2]
+    halo = tiles.loaded.spec.halo or 0
+    dear = DEAR * (2 * halo + 1)
+    count = MOST_ROWS if height * width <= SMALL else max(1, min(MOST_ROWS, height // dear))
+    found = [_on_row(tiles, out, verdict, row) for row in telling_rows(out, count)]
+    return joined(found)
+
+
+def _on_row(tiles: Prepared, out: Arrays, verdict: Verdict, row: int) -> Sampled:
     task, loaded = tiles.task, tiles.loaded
-    row = largest_row(out)
     band = Band(row, row + 1)
     asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
     tile = _tile(tiles, asked.where, asked.keep)
     columns = torch.arange(task.width)
     rows = torch.full_like(columns, row)
-    found = compared(_question(tiles, out, verdict, tile, rows, columns))
+    found = _strictly(_question(tiles, out, verdict, tile, rows, columns))
     return Sampled(found, torch.zeros(task.width, dtype=torch.bool), rows, columns)
+
+
+def joined(parts: Sequence[Sampled]) -> Sampled:
+    """Several parts of a map as one."""
+    found = [part.comparison for part in parts]
+    return Sampled(
+        joined_comparisons(found),
+        torch.cat([part.jumps for part in parts]),
+        torch.cat([part.rows for part in parts if part.rows is not None]),
+        torch.cat([part.columns for part in parts if part.columns is not None]),
+    )
 
 
 def on_a_trial(tiles: Prepared, verdict: Verdict) -> Sampled | None:
@@ -109,6 +132,11 @@ def _question(
         image=_at(out.image, rows, columns).to(device).reshape(*tile.shape, -1),
         step=verdict.step,
     )
+
+
+def _strictly(asked: Question) -> Comparison:
+    """In float64 no pixel is wrong by chance."""
+    return replace(compared(asked), strict=asked.exact.loaded.dtype is torch.float64)
 
 
 def _at(array: Floats, rows: Tensor, columns: Tensor) -> Float[Tensor, "pixels ..."]:

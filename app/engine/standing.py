@@ -5,11 +5,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from app.engine.agreement import FLOOR
-from app.engine.differences import Estimate
+from app.engine.differences import SHRINK
+from app.engine.extrapolation import Estimate
 from app.engine.findings import Finding
 from app.engine.jumps import NOTABLE
-from app.engine.leaps import leaps, seen_twice
+from app.engine.leaps import leaps, seen_twice, unexplained
 from app.engine.trial import Trial
 from renderers import Loaded
 
@@ -81,9 +81,9 @@ def _gliding(trial: Trial, reference: Estimate, span: float) -> bool:
     """
     if len(reference.plain) < 3:
         return False
-    size = FLOOR * torch.nan_to_num(reference.values).abs().max()
-    wide, less = ((reference.plain[level] - reference.values).abs() for level in (0, 1))
-    across = (wide > size) & (less > wide / 2)
+    wide, less = unexplained(reference)[:2]
+    # Of what is smooth a quarter of the step leaves a sixty-fourth, of steps a quarter or more.
+    across = (wide > FINE * span) & (less > wide / (2 * SHRINK))
     if float(across.to(torch.float32).mean()) < STEPPED:
         return False
     met = seen_twice(reference, FINE * span).amax(0)

@@ -182,3 +182,82 @@ def test_a_soft_edge_is_no_suspect_however_sharp(dtype: torch.dtype, softness: f
     found = mapped(soft, "r", size=(512, 512), dtype=dtype)
     assert found.strategy == "forward"
     assert codes(found) == set()
+
+
+@renderer(channels="grey")
+def frame_of_a_disc(frame: Frame, r: Tensor = param(0.5, low=0.1, high=1.0)) -> Tensor:
+    pixels = frame.pixels()
+    return (pixels.x**2 + pixels.y**2 < r**2).to(pixels.x.dtype)
+
+
+@renderer(channels="grey", halo=2)
+def window_of_a_disc(frame: Frame, r: Tensor = param(0.5, low=0.1, high=1.0)) -> Tensor:
+    pixels = frame.pixels()
+    return (pixels.x**2 + pixels.y**2 < r**2).to(pixels.x.dtype)
+
+
+@renderer(channels="grey")
+def frame_of_a_line(frame: Frame, r: Tensor = param(0.05, low=-1.0, high=1.0)) -> Tensor:
+    """Between two columns, and further from the next than small steps go."""
+    return (frame.pixels().x < r).to(r.dtype)
+
+
+@DTYPES
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [(frame_of_a_disc, np.pi), (window_of_a_disc, np.pi), (frame_of_a_line, 2.0)],
+)
+def test_a_frame_of_hard_edges_alone_is_not_answered_by_zero(
+    source: Renderer, right: float, dtype: torch.dtype
+) -> None:
+    found = mapped(source, "r", size=(128, 128), dtype=dtype)
+    assert found.strategy == "finite_difference"
+    assert "forward" in dict(found.method.verdict.passed_over)
+    assert codes(found) == {"edges_suspected"}
+    # Differences across many pixels: the total is right to what a pixel at the rim is worth.
+    assert total(found) == pytest.approx(right, rel=0.05)
+
+
+def test_who_asks_for_the_zeros_of_such_a_frame_is_told() -> None:
+    found = mapped(frame_of_a_disc, "r", size=(128, 128), strategy="forward")
+    assert not numbers(found).any()
+    assert codes(found) == {"edges_suspected"}
+
+
+@DTYPES
+def test_edges_beside_smooth_parts_of_a_frame_are_pointed_at(dtype: torch.dtype) -> None:
+    @renderer(channels="grey")
+    def shaded(frame: Frame, r: Tensor = param(0.5, low=0.1, high=1.0)) -> Tensor:
+        pixels = frame.pixels()
+        inside = pixels.x**2 + pixels.y**2 < r**2
+        return torch.where(inside, 1 + r * pixels.x, 0.2 * pixels.y * r)
+
+    found = mapped(shaded, "r", size=(96, 96), dtype=dtype)
+    assert found.strategy == "forward"
+    assert codes(found) == {"edges_suspected"}
+
+
+@renderer(channels="grey")
+def clamped_frame(frame: Frame, r: Tensor = param(0.8, low=0.0, high=1.0)) -> Tensor:
+    return r.clamp(0, 0.5) * frame.pixels().x
+
+
+@renderer(channels="grey")
+def saturated_frame(frame: Frame, r: Tensor = param(0.8)) -> Tensor:
+    return torch.sigmoid((frame.pixels().x + r - 0.1) * 1e4 + 1e5)
+
+
+@renderer(channels="grey")
+def soft_frame(frame: Frame, r: Tensor = param(0.5, low=0.1, high=1.0)) -> Tensor:
+    pixels = frame.pixels()
+    return torch.sigmoid((r - torch.hypot(pixels.x, pixels.y)) / 1e-3)
+
+
+@DTYPES
+@pytest.mark.parametrize("source", [clamped_frame, saturated_frame, soft_frame])
+def test_a_frame_that_rests_or_is_only_steep_is_suspected_of_nothing(
+    source: Renderer, dtype: torch.dtype
+) -> None:
+    found = mapped(source, "r", size=(64, 64), dtype=dtype)
+    assert found.strategy == "forward"
+    assert codes(found) == set()

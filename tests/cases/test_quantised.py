@@ -107,9 +107,51 @@ def test_a_few_large_steps_are_edges(dtype: torch.dtype) -> None:
     assert numbers(found).mean() == pytest.approx(1, rel=0.2)
 
 
-def test_steps_beside_a_smooth_part_are_flagged() -> None:
-    @renderer(channels="grey")
-    def both(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:
-        return a * pixels.x + torch.round(a * (1 + pixels.x) * 255) / 255
+@renderer(channels="grey")
+def rounded_beside(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:
+    return a * pixels.x + torch.round(a * (1 + pixels.x) * 255) / 255
 
-    assert codes(mapped(both, "a", size=(64, 48)))
+
+@renderer(channels="grey")
+def bytes_beside(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:
+    whole = (a * (1 + pixels.x) * 500).to(torch.int16).to(pixels.x.dtype) / 500
+    return whole + torch.sin(a) * pixels.y
+
+
+@renderer(channels="grey")
+def frame_beside(frame: Frame, a: Tensor = param(0.42)) -> Tensor:
+    x = frame.pixels().x
+    return torch.floor(a * (1 + x) * 255) / 255 + a**2 * x
+
+
+@DTYPES
+@pytest.mark.parametrize("source", [rounded_beside, bytes_beside, frame_beside])
+def test_steps_beside_a_smooth_part_are_flagged_and_answered_across_the_steps(
+    source: Renderer, dtype: torch.dtype
+) -> None:
+    found = mapped(source, "a", size=(64, 48), dtype=dtype)
+    assert found.strategy == "finite_difference"
+    assert codes(found) == {"quantised_output"}
+    # The smooth parts are odd in x or y, and the steps rise by 1 + x.
+    assert numbers(found).mean() == pytest.approx(1, rel=QUANTISED_MEAN)
+
+
+@renderer(channels="grey")
+def softly_rounded(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:
+    """What is used in training in place of rounding: steep, and with a derivative everywhere."""
+    level = a * (1 + pixels.x) * 255
+    return a * pixels.x + (level - torch.sin(2 * torch.pi * level) / (2 * torch.pi)) / 255
+
+
+@renderer(channels="grey")
+def kinked_beside(pixels: Pixels, a: Tensor = param(0.42)) -> Tensor:
+    level = a * (1 + pixels.x) * 255
+    return a * pixels.x + (torch.frac(level + 1000) - 0.5).abs() / 255
+
+
+@DTYPES
+@pytest.mark.parametrize("source", [softly_rounded, kinked_beside])
+def test_what_only_looks_like_steps_is_not_flagged(source: Renderer, dtype: torch.dtype) -> None:
+    found = mapped(source, "a", size=(64, 48), dtype=dtype)
+    assert found.strategy == "forward"
+    assert codes(found) == set()

@@ -97,14 +97,45 @@ def test_a_parameter_at_its_bounds_is_never_moved_beyond_them(
     assert error(found, lambda x, y: (2 * value + 1) * (1 + x)) <= bound(found)
 
 
-def test_nor_is_a_vector_with_entries_at_either_bound() -> None:
-    @renderer(channels="grey")
-    def strict_vector(pixels: Pixels, a: Tensor = param((0.0, 1.0), low=0.0, high=1.0)) -> Tensor:
-        if float(a.min()) < 0 or float(a.max()) > 1:
-            raise ValueError("out of range")
-        return a[0] + a[1] ** 2 * pixels.x
+def checked(a: Tensor) -> Tensor:
+    if float(a.min()) < 0 or float(a.max()) > 1:
+        raise ValueError("out of range")
+    return a
 
-    found = mapped(strict_vector, "a")
+
+@renderer(channels="grey")
+def strict_vector(pixels: Pixels, a: Tensor = param((0.0, 1.0), low=0.0, high=1.0)) -> Tensor:
+    a = checked(a)
+    return a[0] + a[1] ** 2 * pixels.x
+
+
+@renderer(channels="grey")
+def strict_vector_in_a_frame(
+    frame: Frame, a: Tensor = param((0.0, 1.0), low=0.0, high=1.0)
+) -> Tensor:
+    a = checked(a)
+    return a[0] + a[1] ** 2 * frame.pixels().x
+
+
+@renderer(channels="grey")
+def strict_vector_with_an_edge(
+    pixels: Pixels, a: Tensor = param((0.0, 1.0), low=0.0, high=1.0)
+) -> Tensor:
+    """The edge stands still, which is found out by moving the parameter, inwards."""
+    a = checked(a)
+    return 5 * (pixels.x > 0.1).to(a.dtype) + a[0] + a[1] ** 2 * pixels.x
+
+
+@DTYPES
+@pytest.mark.parametrize("strategy", ["auto", "finite_difference"])
+@pytest.mark.parametrize(
+    "source", [strict_vector, strict_vector_in_a_frame, strict_vector_with_an_edge]
+)
+def test_nor_is_a_vector_with_entries_at_either_bound(
+    source: Renderer, strategy: str, dtype: torch.dtype
+) -> None:
+    found = mapped(source, "a", dtype=dtype, strategy=strategy)
+    assert codes(found) == set()
     assert error(found, lambda x, y: np.stack([1 + 0 * x, 2 * x], -1)) <= bound(found)
 
 
@@ -129,8 +160,25 @@ def kinked_in_a_column(pixels: Pixels, a: Tensor = param(0.0)) -> Tensor:
     return torch.relu(a - pixels.x) + a * pixels.y
 
 
-def test_a_kink_between_two_equal_slopes_is_said_to_be_one() -> None:
-    assert codes(mapped(absolute, "a", size=(31, 20))) == {"non_smooth_point"}
+@renderer(channels="grey")
+def larger_of_two(pixels: Pixels, a: Tensor = param(0.0)) -> Tensor:
+    return torch.maximum(a, -a) * (2 + pixels.y) + a * pixels.x
+
+
+@renderer(channels="grey")
+def absolute_in_a_frame(frame: Frame, a: Tensor = param(0.0)) -> Tensor:
+    return torch.abs(a) * (2 + frame.pixels().x)
+
+
+@DTYPES
+@pytest.mark.parametrize("source", [absolute, larger_of_two, absolute_in_a_frame])
+def test_a_kink_between_two_opposite_slopes_is_said_to_be_one(
+    source: Renderer, dtype: torch.dtype
+) -> None:
+    found = mapped(source, "a", size=(31, 20), dtype=dtype)
+    assert found.strategy == "forward"
+    assert codes(found) == {"non_smooth_point"}
+    assert codes(mapped(source, "a", size=(31, 20), dtype=dtype, a=0.2)) == set()
 
 
 @DTYPES
@@ -204,5 +252,20 @@ def test_rounding_of_float64_is_not_taken_for_a_wrong_derivative() -> None:
     assert error(found, lambda x, y: 3 * x**2) <= bound(found)
 
 
-def test_nor_is_that_of_float32() -> None:
-    assert "precision" in codes(mapped(cancelling, "a", size=(64, 64), dtype=torch.float32))
+@renderer(channels="grey")
+def cancelling_frame(frame: Frame, a: Tensor = param(1.5)) -> Tensor:
+    x = frame.pixels().x
+    return (4e5 + a * x) ** 2 - 8e5 * a * x - 1.6e11
+
+
+@renderer(channels="grey")
+def cancelling_cube(pixels: Pixels, a: Tensor = param(1.5)) -> Tensor:
+    part = a * (pixels.x + 2)
+    return (1e5 + part) ** 2 * 3 - 6e5 * part - 3e10
+
+
+@pytest.mark.parametrize("source", [cancelling, cancelling_frame, cancelling_cube])
+def test_nor_is_that_of_float32(source: Renderer) -> None:
+    found = mapped(source, "a", size=(64, 64), dtype=torch.float32)
+    assert found.strategy == "forward"
+    assert codes(found) == {"precision"}
