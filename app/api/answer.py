@@ -49,8 +49,11 @@ def encode(
     metadata = {
         "request": request,
         "strategy": result.facts["strategy"],
+        "tiles": result.facts["tiles"],
         "statistics": result.facts["statistics"],
     }
+    if result.facts["unrecorded"]:
+        metadata["unrecorded"] = result.facts["unrecorded"]
     if result.facts["certificate"]:
         metadata["certificate"] = result.facts["certificate"]
     if result.values is None:
@@ -69,6 +72,7 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
     said: dict[str, Any] = {
         "Renderer": work.renderer,
         "Strategy": result.facts["strategy"],
+        "Tiles": result.facts["tiles"],
         "Shape": ",".join(map(str, work.values_shape if work.wrt else work.image_shape)),
         "Min": statistics["min"],
         "Max": statistics["max"],

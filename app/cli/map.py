@@ -114,6 +114,7 @@ def encode(
     metadata = {
         "request": request,
         "strategy": result.strategy,
+        "tiles": "recorded" if result.recorded else "eager",
         "statistics": result.statistics.describe(),
         "certificate": result.certificate and result.certificate.describe(),
     }

@@ -8,6 +8,7 @@ import torch
 from app.compute.segment import Segment
 from app.compute.work import Work
 from app.engine import (
+    MOST,
     Arrays,
     Method,
     Progress,
@@ -16,6 +17,7 @@ from app.engine import (
     check,
     find_method,
     sensitivity_map,
+    with_recording,
     without_paths,
 )
 from renderers import Loaded, LoadError, Registry, parse_wrt, reason
@@ -41,6 +43,7 @@ class Studio:
         self.options = options
         self._loaded: dict[tuple[str, str], Loaded] = {}
         self._methods: dict[tuple[str, ...], Method] = {}
+        self._postponed: dict[tuple[str, ...], tuple[Loaded, Task]] = {}
 
     def loaded(self, name: str, dtype: str) -> Loaded:
         """A renderer on the device; loaded when it is first asked for in that dtype."""
@@ -83,6 +86,14 @@ class Studio:
         self._methods[(name, wrt, "float32", "auto")] = method
         return method.verdict.describe()
 
+    def record_one(self) -> bool:
+        """Make a recording that would have kept a caller waiting; whether there was one to make."""
+        if not self._postponed:
+            return False
+        key, (loaded, task) = self._postponed.popitem()
+        self._methods[key] = with_recording(loaded, task, self._methods[key], MOST)
+        return True
+
     def check(self, work: Work) -> list[dict[str, Any]]:
         """A report on each of the parameters asked for, or on all of them."""
         loaded = self.loaded(work.renderer, work.dtype)
@@ -119,6 +130,8 @@ class Studio:
         )
         # Another one than was known, where that did not hold at these values.
         self._methods[key] = result.method
+        if result.method.postponed:
+            self._postponed[key] = (loaded, task)
         return result
 
 
@@ -139,5 +152,7 @@ def facts(result: SensitivityMap) -> dict[str, Any]:
         "halvings": result.halvings,
         "seconds": result.seconds,
         "peak_bytes": result.peak_bytes,
+        "tiles": "recorded" if result.recorded else "eager",
+        "unrecorded": without_paths(result.method.unrecorded),
         "certificate": result.certificate and result.certificate.describe(),
     }

@@ -87,33 +87,43 @@ def serve(channel: Channel) -> None:
         renderers=[studio.registry.get(n).spec.describe() for n in studio.registry.names()],
         failures={name: without_paths(why) for name, why in studio.registry.failures.items()},
     )
-    unknown = studio.unknown() if setup["probe"] else iter(())
+    unknown = studio.unknown() if setup["probe"] else None
     while (message := next_request(studio, channel, unknown))["do"] != "stop":
         answer(studio, channel, message)
 
 
 def next_request(
-    studio: Studio, channel: Channel, unknown: Iterator[tuple[str, str]]
+    studio: Studio, channel: Channel, unknown: Iterator[tuple[str, str]] | None
 ) -> dict[str, Any]:
-    """The next request; until it comes, find out how one parameter after another is differentiated.
+    """The next request; until it comes, what will make it faster is done, if it may be.
 
-    A probe runs foreign code in ways that may kill the process; it is told of before.
+    What callers have asked for is recorded, then one parameter after another is probed.
     """
-    while True:
+    while unknown is not None:
         try:
             return channel.requests.get(timeout=IDLE_S)
         except queue.Empty:
+            if studio.record_one():
+                continue
             found = next(unknown, None)
         if found is None:
-            return channel.requests.get()
-        name, wrt = found
-        channel.send(event="probing", name=name)
-        try:
-            verdict = studio.probe(name, wrt)
-            channel.send(event="verdict", renderer=name, wrt=wrt, verdict=verdict)
-        except Exception as error:  # noqa: BLE001 - foreign code may raise anything
-            LOG.warning("probing %s of %s: %s", wrt, name, without_paths(str(error)))
-        channel.send(event="probing", name="")
+            break
+        probe(studio, channel, *found)
+    return channel.requests.get()
+
+
+def probe(studio: Studio, channel: Channel, name: str, wrt: str) -> None:
+    """Find out how a parameter is differentiated.
+
+    This runs foreign code in ways that may kill the process; it is told of before.
+    """
+    channel.send(event="probing", name=name)
+    try:
+        verdict = studio.probe(name, wrt)
+        channel.send(event="verdict", renderer=name, wrt=wrt, verdict=verdict)
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+        LOG.warning("probing %s of %s: %s", wrt, name, without_paths(str(error)))
+    channel.send(event="probing", name="")
 
 
 def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None:

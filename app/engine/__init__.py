@@ -16,8 +16,9 @@ from app.engine.errors import (
 from app.engine.findings import CODES, Finding
 from app.engine.ladder import Verdict, decide
 from app.engine.loop import Arrays
-from app.engine.method import Method, find_method
+from app.engine.method import Method, find_method, with_recording
 from app.engine.plan import DEFAULT_BUDGET, Cost, Plan
+from app.engine.recording import MOST
 from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
 from app.engine.statistics import Statistics
 from app.engine.strategies import CHOICES as STRATEGY_CHOICES
@@ -29,6 +30,7 @@ __all__ = [
     "CODES",
     "DEFAULT_BUDGET",
     "HARMLESS",
+    "MOST",
     "STRATEGY_CHOICES",
     "Arrays",
     "CancelledError",
@@ -57,5 +59,6 @@ __all__ = [
     "find_method",
     "open_device",
     "sensitivity_map",
+    "with_recording",
     "without_paths",
 ]

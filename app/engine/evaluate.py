@@ -1,6 +1,7 @@
 """Asking a renderer, so that a pixel has the same bits whatever it is asked together with."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float
@@ -29,13 +30,37 @@ def evaluate(
         torch.manual_seed(seed)
     if isinstance(where, Frame) or loaded.spec.halo is None:
         return loaded(where, params, seed)
-    count = where.x.numel()
-    missing = -count % (LANES * torch.get_num_threads())
-    flat = Pixels(_filled(where.x, missing), _filled(where.y, missing), where.width, where.height)
+    flat = flattened(where)
     image = loaded(flat, params, seed)
-    return image[:count].reshape(*where.shape, -1)
+    return image[: where.x.numel()].reshape(*where.shape, -1)
+
+
+def lanes() -> int:
+    """Positions of which a multiple leaves no thread with a rest."""
+    return LANES * torch.get_num_threads()
+
+
+def flattened(where: Pixels) -> Pixels:
+    """The positions in a row, filled up to a multiple of `lanes()` by repeating the last."""
+    missing = -where.x.numel() % lanes()
+    x, y = _filled(where.x, missing), _filled(where.y, missing)
+    return Pixels(x, y, where.width, where.height)
 
 
 def _filled(positions: Tensor, missing: int) -> Tensor:
     flat = positions.reshape(-1)
     return torch.cat([flat, flat[-1:].expand(missing)]) if missing else flat
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For a few positions: some kernels wake every thread, whatever there is to do.
+
+    On a machine that is busy, waiting for them makes a call ten times slower.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -47,6 +47,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.peak = 0
         self._seen: set[int] = set()
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Else the first operation under the mode loads torch's compiler, which takes seconds.
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         # A view of what was there before (a volume, weights) is no new memory.

@@ -1,22 +1,28 @@
 """How a parameter of a renderer is differentiated on this device, and what a tile of it costs."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from app.engine import plan as planning
 from app.engine.errors import RenderError, StrategyError
+from app.engine.evaluate import one_thread
 from app.engine.frame import Band
 from app.engine.ladder import NONE, Verdict, decide
 from app.engine.memory import peak_bytes
 from app.engine.plan import Cost
 from app.engine.prepared import Prepared
-from app.engine.strategies import AUTO
+from app.engine.recording import MOST, PROMPT, Recording, UnrecordableError, record
+from app.engine.standing import undivided
+from app.engine.strategies import AUTO, STRATEGIES
 from app.engine.strategies.finite_difference import finite_difference
 from app.engine.task import Task
 from renderers import Loaded
 
 # Width of the trial frames on which memory is measured.
 WIDTH = 64
+# Recordings that are kept of a renderer that looks at the size of its frame.
+FRAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +32,31 @@ class Method:
     Attributes:
         verdict: which strategy, and why.
         cost: working memory of a tile.
+        recordings: the strategy as plain operations; more than one where each holds for a frame.
+        unrecorded: why the renderer itself is run, where it was tried to record it.
+        tried: how many operations a recording was allowed when it was tried.
     """
 
     verdict: Verdict
     cost: Cost
+    recordings: tuple[Recording, ...] = ()
+    unrecorded: str = ""
+    tried: int = 0
+
+    @property
+    def postponed(self) -> bool:
+        """Whether a recording may be had by whoever has the time."""
+        return bool(self.unrecorded) and self.tried < MOST
+
+    def recording(self, task: Task) -> Recording | None:
+        """The recording that holds for a task's frame."""
+        frames = (None, (task.width, task.height))
+        return next((found for found in self.recordings if found.frame in frames), None)
+
+    def eager(self, loaded: Loaded, task: Task, why: str) -> "Method":
+        """The same without recordings."""
+        cost = trial_cost(loaded, task, self.verdict)
+        return Method(self.verdict, cost, unrecorded=why, tried=MOST)
 
 
 PRIMAL = Verdict(strategy="primal")
@@ -37,13 +64,16 @@ PRIMAL = Verdict(strategy="primal")
 LAST = (PRIMAL.strategy, finite_difference.name)
 
 
-def find_method(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Method:
-    """Decide on a strategy and measure its cost, on small trials.
+def find_method(
+    loaded: Loaded, task: Task, without: Mapping[str, str] = NONE, limit: int = PROMPT
+) -> Method:
+    """Decide on a strategy, record it where that can be, and measure its cost, on small trials.
 
     Args:
         loaded: the renderer on its device.
         task: what is asked.
         without: strategies that have been found wrong at the task's values already, and why.
+        limit: how many operations a recording may take; a long one is better made when idle.
 
     Raises:
         RenderError: the renderer raised.
@@ -51,14 +81,39 @@ def find_method(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -
         StrategyError: the strategy that was asked for cannot differentiate this renderer.
         UnknownStrategyError: there is no such strategy.
     """
-    verdict = PRIMAL if task.wrt is None else decide(loaded, task, without)
+    with few_threads(loaded):
+        verdict = PRIMAL if task.wrt is None else decide(loaded, task, without)
     try:
-        return Method(verdict, trial_cost(loaded, task, verdict))
+        return with_recording(
+            loaded, task, Method(verdict, trial_cost(loaded, task, verdict)), limit
+        )
     except (RenderError, StrategyError) as error:
         if task.strategy != AUTO or verdict.strategy in LAST:
             raise
         # It ran on the trial; what a renderer keeps may have changed since.
-        return find_method(loaded, task, {**without, verdict.strategy: afterwards(error)})
+        return find_method(loaded, task, {**without, verdict.strategy: afterwards(error)}, limit)
+
+
+def few_threads(loaded: Loaded) -> AbstractContextManager[None]:
+    """One thread for what asks a renderer at a few positions; all for one that must be whole."""
+    scattered = loaded.spec.kind == "pixel" and loaded.spec.halo is not None
+    return one_thread() if scattered else nullcontext()
+
+
+def with_recording(loaded: Loaded, task: Task, method: Method, limit: int) -> Method:
+    """The method with a recording for the task's frame, where it can be had within the limit."""
+    if method.recording(task) or (method.unrecorded and limit <= method.tried):
+        return method
+    source = undivided(loaded) if method.verdict.whole else loaded
+    strategy = STRATEGIES[method.verdict.strategy] if task.wrt else None
+    try:
+        found = record(source, task, strategy, limit)
+    except UnrecordableError as refusal:
+        postponed = refusal.code == "postponed" and limit < MOST
+        return replace(method, unrecorded=str(refusal), tried=limit if postponed else MOST)
+    cost = trial_cost(loaded, task, method.verdict, found)
+    kept = (found, *method.recordings[: FRAMES - 1])
+    return Method(method.verdict, cost, kept, tried=limit)
 
 
 def afterwards(error: Exception) -> str:
@@ -66,7 +121,9 @@ def afterwards(error: Exception) -> str:
     return f"It ran on a trial, and then no more. ({error})"
 
 
-def trial_cost(loaded: Loaded, task: Task, verdict: Verdict) -> Cost:
+def trial_cost(
+    loaded: Loaded, task: Task, verdict: Verdict, recording: Recording | None = None
+) -> Cost:
     """Measure the working memory of a tile on two or three small ones.
 
     A renderer that must be evaluated whole is measured on the task's own frame: it may have a size
@@ -83,9 +140,12 @@ def trial_cost(loaded: Loaded, task: Task, verdict: Verdict) -> Cost:
 
     def trial(pixels: int, tangents: int) -> int:
         rows = pixels // WIDTH
-        small = replace(task, width=WIDTH, height=rows, wrt=task.wrt if tangents else None)
-        tiles = Prepared.prepare(loaded, small, verdict)
+        asked = task.wrt if tangents or recording else None
+        small = replace(task, width=WIDTH, height=rows, wrt=asked)
+        tiles = Prepared.prepare(loaded, small, verdict, recording)
         chunk = slice(0, max(1, tangents))
         return peak_bytes(lambda: tiles.evaluate(Band(0, rows), chunk), loaded.device)
 
+    if recording:
+        return planning.fit_recorded(trial, task.tangents)
     return planning.fit(trial, tangents)

@@ -10,7 +10,7 @@ MIB = 1 << 20
 DEFAULT_BUDGET = 160 * MIB
 # Pixels of a band where the interpreter's cost per call is a few percent, and beyond which the
 # CPU's caches gain nothing and a CUDA device is full.
-PREFERRED_PIXELS = {"cpu": 3 << 17, "cuda": 1 << 22}
+PREFERRED_PIXELS = {"cpu": 1 << 18, "cuda": 1 << 22}
 # The part of a budget that is planned with: kernels take and return memory within one operation,
 # and the allocator keeps holes; neither is seen while an operation's outputs are counted.
 PLANNED = 0.4375
@@ -88,6 +88,19 @@ def fit(measure: Callable[[int, int], int], tangents: int) -> Cost:
     fixed *= peak / max(1, large)
     pixel = (peak - fixed) / (2 * TRIAL_PIXELS)
     return Cost(fixed, primal, max(1.0, (pixel - primal) / carried))
+
+
+def fit_recorded(measure: Callable[[int, int], int], tangents: int) -> Cost:
+    """The cost model of a recording, whose working memory is that of its tensors of pixels alone.
+
+    One direction is carried together with the image, and values are let go on the way; for several
+    the image's are kept for all of them.
+    """
+    if tangents <= 1:
+        return Cost(0.0, max(1.0, measure(TRIAL_PIXELS, tangents) / TRIAL_PIXELS), 0.0)
+    two, three = (measure(TRIAL_PIXELS, number) / TRIAL_PIXELS for number in (2, 3))
+    each = max(1.0, three - two)
+    return Cost(0.0, max(1.0, two - 2 * each), each)
 
 
 def choose(

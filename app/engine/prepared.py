@@ -6,41 +6,52 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from app.engine.evaluate import evaluate
+from app.engine.evaluate import evaluate, flattened
 from app.engine.frame import Band, window
 from app.engine.ladder import Verdict
+from app.engine.memory import out_of_memory
+from app.engine.recording import Recording, Replay, UnrecordableError
 from app.engine.rendering import rendering
 from app.engine.standing import undivided
 from app.engine.strategies import Strategy
 from app.engine.task import Task
 from app.engine.tile import Tile
-from renderers import Loaded
+from renderers import Loaded, Pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A task made ready on the device: its parameters placed, its strategy chosen."""
+    """A task made ready on the device: its parameters placed, its strategy chosen.
+
+    Attributes:
+        loaded: the renderer on its device.
+        task: what is asked.
+        params: every parameter, on the device, in the renderer's dtype.
+        directions: what the map is taken along, `(n, *parameter.shape)`.
+        strategy: how it is differentiated; None for an image alone.
+        replay: the recording that does the same; None where the renderer itself is run.
+    """
 
     loaded: Loaded
     task: Task
     params: dict[str, Tensor]
     directions: Tensor
     strategy: Strategy | None
+    replay: Replay | None = None
 
     @classmethod
-    def prepare(cls, loaded: Loaded, task: Task, verdict: Verdict) -> "Prepared":
+    def prepare(
+        cls, loaded: Loaded, task: Task, verdict: Verdict, recording: Recording | None = None
+    ) -> "Prepared":
         """Place a task's parameters on the renderer's device, in its dtype."""
         device, dtype = loaded.device, loaded.dtype
         directions = task.directions(device, dtype)
         if verdict.whole:
             loaded = undivided(loaded)
-        return cls(
-            loaded,
-            task,
-            {name: value.to(device, dtype) for name, value in task.params.items()},
-            directions,
-            verdict.resolve(directions) if task.wrt else None,
-        )
+        params = {name: value.to(device, dtype) for name, value in task.params.items()}
+        strategy = verdict.resolve(directions) if task.wrt else None
+        replay = recording.bind(params, directions) if recording else None
+        return cls(loaded, task, params, directions, strategy, replay)
 
     @property
     def whole(self) -> bool:
@@ -55,9 +66,28 @@ class Prepared:
         Raises:
             RenderError: the renderer raised.
             RendererError: the renderer answered with no image.
+            UnrecordableError: a recording does not hold here; the renderer itself may.
         """
+        if self.replay is not None:
+            return self._replayed(self.replay, band, chunk)
         with rendering(self.loaded):
             return self._evaluate(band, chunk)
+
+    def _replayed(self, replay: Replay, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
+        task, loaded = self.task, self.loaded
+        asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
+        assert isinstance(asked.where, Pixels)  # noqa: S101 - nothing else is recorded
+        shape, count = asked.where.shape, asked.where.x.numel()
+        try:
+            image, tangents = replay(flattened(asked.where), chunk)
+        except Exception as error:
+            if out_of_memory(error) or isinstance(error, UnrecordableError):
+                raise
+            raise UnrecordableError("fails", f"Replayed, it raised {error!r}.") from error
+        image = image[:count].reshape(*shape, -1)
+        if tangents is None:
+            return image, None
+        return image, tangents[:, :count].reshape(len(tangents), *image.shape)
 
     def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
         task, loaded = self.task, self.loaded

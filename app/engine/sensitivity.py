@@ -12,9 +12,18 @@ from app.engine import plan as planning
 from app.engine.certificate import Certificate, certify
 from app.engine.errors import DisagreementError, RenderError, StrategyError
 from app.engine.loop import Arrays, Loop
-from app.engine.method import LAST, Method, afterwards, find_method
+from app.engine.method import (
+    LAST,
+    Method,
+    afterwards,
+    few_threads,
+    find_method,
+    trial_cost,
+    with_recording,
+)
 from app.engine.plan import Plan
 from app.engine.prepared import Prepared
+from app.engine.recording import PROMPT, UnrecordableError
 from app.engine.statistics import Statistics
 from app.engine.strategies import AUTO
 from app.engine.strategies.edge import edge
@@ -57,6 +66,11 @@ class SensitivityMap:
         """The name of the strategy."""
         return self.method.verdict.strategy
 
+    @property
+    def recorded(self) -> bool:
+        """Whether tiles were replayed from a recording, or the renderer itself was run."""
+        return bool(self.method.recordings)
+
 
 def allocate(loaded: Loaded, task: Task) -> Arrays:
     """Arrays of the right shapes and dtype for a task, not yet filled."""
@@ -97,38 +111,58 @@ def sensitivity_map(
         UnknownStrategyError: there is no such strategy.
     """
     out = out or allocate(loaded, task)
+    method = method or find_method(loaded, task)
     wrong: dict[str, str] = {}
     while True:
-        method = method or find_method(loaded, task)
-        strategy = method.verdict.strategy
+        if method.recordings:
+            # Of a renderer that looks at its frame, there may be none for this one yet.
+            method = with_recording(loaded, task, method, PROMPT)
         try:
             result = _computed(loaded, task, budget, method, out, progress, cancelled)
+        except UnrecordableError as unrecordable:
+            method = method.eager(loaded, task, str(unrecordable))
         except (RenderError, StrategyError) as error:
+            strategy = method.verdict.strategy
             if task.strategy != AUTO or strategy in LAST:
                 raise
             # It ran on the trial; what a renderer keeps may have changed since.
             wrong[strategy] = afterwards(error)
             method = find_method(loaded, task, wrong)
-            continue
-        if result.certificate is None:
-            return result
-        if result.certificate.blind and task.strategy == AUTO:
-            # All that moves is edges: the derivative of pixels' averages is the only answer.
-            edges = replace(
-                method.verdict, strategy=edge.name, findings=result.certificate.findings
-            )
-            method = replace(method, verdict=edges)
-            continue
-        if not result.certificate.refuted:
-            return result
-        if task.strategy != AUTO:
-            raise DisagreementError(refusal(loaded, result.certificate, task.strategy))
-        # The method was found at other values of the parameters, and does not hold at these.
-        doubts = result.certificate.doubts
-        wrong[strategy] = f"It disagrees with differences on the map ({doubts[0].code})."
-        method = find_method(loaded, task, wrong)
-        verdict = replace(method.verdict, findings=(*doubts, *method.verdict.findings))
-        method = replace(method, verdict=verdict)
+        else:
+            better = _reconsidered(loaded, task, result, wrong)
+            if better is None:
+                return result
+            method = better
+
+
+def _reconsidered(
+    loaded: Loaded, task: Task, result: SensitivityMap, wrong: dict[str, str]
+) -> Method | None:
+    """Another method where the certificate speaks against the one used; None where it does not.
+
+    Raises:
+        DisagreementError: the strategy that was asked for gives a wrong map.
+    """
+    certificate, method = result.certificate, result.method
+    if certificate is None:
+        return None
+    if certificate.blind and task.strategy == AUTO:
+        # All that moves is edges: the derivative of pixels' averages is the only answer.
+        edges = replace(method.verdict, strategy=edge.name, findings=certificate.findings)
+        return Method(edges, trial_cost(loaded, task, edges))
+    if not certificate.refuted:
+        return None
+    if method.recordings:
+        why = f"Replayed, it disagrees with differences ({certificate.doubts[0].code})."
+        return method.eager(loaded, task, why)
+    if task.strategy != AUTO:
+        raise DisagreementError(refusal(loaded, certificate, task.strategy))
+    # The method was found at other values of the parameters, and does not hold at these.
+    doubts = certificate.doubts
+    wrong[method.verdict.strategy] = f"It disagrees with differences on the map ({doubts[0].code})."
+    found = find_method(loaded, task, wrong)
+    verdict = replace(found.verdict, findings=(*doubts, *found.verdict.findings))
+    return replace(found, verdict=verdict)
 
 
 def refusal(loaded: Loaded, certificate: Certificate, strategy: str) -> str:
@@ -150,12 +184,15 @@ def _computed(
     cancelled: Callable[[], bool],
 ) -> SensitivityMap:
     marks = [time.perf_counter()]
-    tiles = Prepared.prepare(loaded, task, method.verdict)
+    recording = method.recording(task)
+    tiles = Prepared.prepare(loaded, task, method.verdict, recording)
     plan = planning.choose(
         method.cost,
         width=task.width,
         height=task.height,
-        tangents=min(task.tangents, method.verdict.at_once or task.tangents),
+        tangents=task.tangents
+        if recording
+        else min(task.tangents, method.verdict.at_once or task.tangents),
         budget=budget,
         device=loaded.device,
         whole=tiles.whole,
@@ -166,7 +203,10 @@ def _computed(
         if progress:
             progress(done, task.height)
     marks.append(time.perf_counter())
-    certificate = certify(tiles, out, method.verdict, loop.statistics) if task.certified else None
+    with few_threads(tiles.loaded):
+        certificate = (
+            certify(tiles, out, method.verdict, loop.statistics) if task.certified else None
+        )
     marks.append(time.perf_counter())
     names = ("plan", "compute", "certify")
     return SensitivityMap(

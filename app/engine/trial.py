@@ -87,13 +87,15 @@ def whole_frame(loaded: Loaded, width: int, height: int) -> Pixels | Frame:
     return window(loaded.spec, width, height, band, loaded.device, loaded.dtype).where
 
 
-def spread(width: int, height: int, device: torch.device, dtype: torch.dtype) -> Pixels:
+def spread(
+    width: int, height: int, device: torch.device, dtype: torch.dtype, count: int = PIXELS
+) -> Pixels:
     """Pixels all over a frame, in no regular pattern that a texture could hide from.
 
     The additive sequence of the plastic number (Roberts 2018, "The unreasonable effectiveness of
     quasirandom sequences") fills a rectangle evenly.
     """
-    index = torch.arange(1, PIXELS + 1, dtype=torch.float64)
+    index = torch.arange(1, count + 1, dtype=torch.float64)
     columns = ((index * 0.7548776662466927) % 1 * width).long()
     rows = ((index * 0.5698402909980532) % 1 * height).long()
     return at_pixels(rows, columns, width, height, device, dtype)

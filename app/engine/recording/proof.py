@@ -1,0 +1,79 @@
+"""Proving a recording: it must give the bits of the renderer itself, where it was not recorded."""
+
+import torch
+from torch import Tensor
+
+from app.engine.evaluate import flattened
+from app.engine.recording.errors import UnrecordableError
+from app.engine.recording.recording import Recording
+from app.engine.strategies import Strategy
+from app.engine.tile import Tile
+from app.engine.trial import spread
+from renderers import Param, Pixels
+
+# How far parameters are moved, as a part of the way to an inner point of their range.
+MOVED = 0.05
+INNER = 0.37
+
+
+def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: int) -> None:
+    """Compare a recording with the renderer at the tile's values, and at others.
+
+    Args:
+        recording: what is to be proven.
+        tile: the frame and the parameter values.
+        strategy: how it is differentiated; None for the image.
+        count: at how many positions, at least.
+
+    Raises:
+        UnrecordableError: they differ in a bit, or could not be compared.
+    """
+    where = tile.where
+    assert isinstance(where, Pixels)  # noqa: S101 - a window of rows is not recorded
+    device, dtype = tile.loaded.device, tile.loaded.dtype
+    there = flattened(spread(where.width, where.height, device, dtype, count))
+    fresh = {
+        name: moved(value, tile.loaded.spec.params[name]) for name, value in tile.params.items()
+    }
+    for params in (dict(tile.params), fresh):
+        other = Tile(tile.loaded, there, params, tile.wrt, tile.seed)
+        try:
+            same = _same(recording, other, strategy)
+        except Exception as error:
+            raise UnrecordableError(
+                "unproven", f"It could not be compared with the renderer. ({error})"
+            ) from error
+        if not same:
+            raise UnrecordableError(
+                "differs", "Replayed at other values, it differs from the renderer."
+            )
+
+
+def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
+    assert isinstance(tile.where, Pixels)  # noqa: S101
+    generator = torch.Generator().manual_seed(0)
+    shape = (1, *tile.value.shape) if strategy else (0,)
+    directions = torch.randn(shape, generator=generator, dtype=torch.float64)
+    directions = directions.to(tile.loaded.device, tile.loaded.dtype)
+    image, tangents = recording.bind(tile.params, directions)(tile.where, slice(0, 1))
+    if strategy is None or tangents is None:
+        with torch.no_grad():
+            return _equal(image, tile(tile.value))
+    wanted, along = strategy.differentiate(tile, directions)
+    return _equal(image, wanted) and _equal(tangents, along)
+
+
+def _equal(found: Tensor, wanted: Tensor) -> bool:
+    """Equality to the bit, but for the sign of zeros; NaN is equal to NaN."""
+    if found.shape != wanted.shape or found.dtype != wanted.dtype:
+        return False
+    return bool(((found == wanted) | (found.isnan() & wanted.isnan())).all())
+
+
+def moved(value: Tensor, declared: Param) -> Tensor:
+    """A value of a parameter a little way off, within its bounds."""
+    low, high = declared.low, declared.high
+    if low is not None and high is not None:
+        return value + MOVED * (low + INNER * (high - low) - value)
+    away = MOVED * (value.abs() + 0.2)
+    return value - away if high is not None else value + away

@@ -1,0 +1,96 @@
+"""A tile's image and tangents as plain operations, replayed without any differentiation.
+
+What is recorded is a strategy at work on a few positions. Its replay takes other positions, other
+parameter values and other directions, keeps no state of forward mode, and gives the same bits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from app.engine.recording.errors import UnrecordableError
+from app.engine.recording.graph import Output
+from app.engine.recording.stages import Stages
+from renderers import Pixels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What a renderer does at a position, with its derivative or without.
+
+    Attributes:
+        stages: the programs.
+        params: names of the parameters, in the order in which they are given.
+        frame: width and height of the only frame it holds for; None when it never looked.
+        channels: how many channels the image has.
+        steps: how many operations a tile takes.
+    """
+
+    stages: Stages
+    params: tuple[str, ...]
+    frame: tuple[int, int] | None
+    channels: int
+    steps: int
+
+    def bind(self, params: Mapping[str, Tensor], directions: Tensor) -> "Replay":
+        """The recording at some parameter values, along some directions."""
+        return Replay(self, tuple(params[name] for name in self.params), directions)
+
+
+class Replay:
+    """A recording with its parameters; what no position changes is done once."""
+
+    def __init__(self, recording: Recording, params: tuple[Tensor, ...], directions: Tensor):
+        self.recording = recording
+        self.params = params
+        self.directions = directions
+        self._scenes: dict[int, dict[Output, Any]] = {}
+
+    def __call__(
+        self, where: Pixels, chunk: slice
+    ) -> tuple[Float[Tensor, "n channels"], Float[Tensor, "k n channels"] | None]:
+        """The image at flat positions, and its tangents along a chunk of the directions.
+
+        Raises:
+            UnrecordableError: what comes out is no image of these positions.
+        """
+        with torch.no_grad():
+            image, tangents = self._replayed(where, range(*chunk.indices(len(self.directions))))
+        shape = (*where.shape, self.recording.channels)
+        if image.shape != shape or any(tangent.shape != (1, *shape) for tangent in tangents):
+            raise UnrecordableError("other_size", "It is of another shape for other positions.")
+        if not tangents:
+            return image, None
+        return image, tangents[0] if len(tangents) == 1 else torch.cat(tangents)
+
+    def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
+        stages, size = self.recording.stages, where.x.numel()
+        if len(chosen) <= 1:
+            number = next(iter(chosen), -1)
+            image, *tangents = stages.whole(
+                size, self._inputs(where, number), self._scene(where, number)
+            )
+            return image, tangents
+        first = self._scene(where, chosen[0])
+        given = stages.shared(size, self._inputs(where, chosen[0]), first)
+        shared = dict(zip(stages.shared.given[1:], given[1:], strict=True))
+        tangents = []
+        for number in chosen:
+            known = {**self._scene(where, number), **shared}
+            tangents += stages.along(size, self._inputs(where, number), known)
+        return given[0], tangents
+
+    def _inputs(self, where: Pixels, number: int) -> tuple[Tensor, ...]:
+        along = (self.directions[number : number + 1],) if number >= 0 else ()
+        return (where.x, where.y, *self.params, *along)
+
+    def _scene(self, where: Pixels, number: int) -> dict[Output, Any]:
+        if number not in self._scenes:
+            scene = self.recording.stages.scene
+            found = scene(0, self._inputs(where, number), {})
+            self._scenes[number] = dict(zip(scene.given, found, strict=True))
+        return self._scenes[number]
