@@ -1,11 +1,14 @@
 """The `edge` strategy beside closed forms and beside a supersampled difference."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.engine.edges import Boundary, boundary
+from app.engine.edges import Average, average
+from app.engine.edges.interior import POINTS
 from app.engine.strategies.forward import forward
 from app.engine.tile import Tile
 from benchmarks import machine
@@ -13,6 +16,8 @@ from benchmarks.machine import Row
 from renderers import Frame, Pixels, Renderer, param, renderer
 
 SUPERSAMPLING = 64
+CLOSER = 128  # where the image varies: 64 x 64 positions count an edge's motion to 2 to 4 %
+VARIES = 0.1  # more than the textures do within a pixel
 MOVED = 1 / 16  # of a pixel, to either side, by the supersampled difference
 
 
@@ -84,16 +89,14 @@ def disc_rows(
 ) -> list[Row]:
     """The boundary part of a hard disc beside the arcs of the circle."""
     tile = tile_of(hard_disc, "radius", side, dtype, radius=radius, centre=list(centre))
-    image, _ = forward.differentiate(tile, torch.ones(1, dtype=dtype))
-    found = boundary(tile, image, torch.ones(1, dtype=dtype))
-    got = found.values[0, ..., 0].double().numpy() * (2 / side) ** 2
+    found = average(tile, torch.ones(1, dtype=dtype), forward.differentiate)
+    got = found.tangents[0, ..., 0].double().numpy() * (2 / side) ** 2
     wanted = arcs(side, radius, centre)
     on = (wanted > 0) | (got != 0)
     length = 2 * np.pi * radius
     error = np.sqrt(np.mean((got - wanted)[on] ** 2)) / wanted.max()
     name = f"hard disc {side}², r {radius:g}, centre {centre}, {str(dtype)[6:]}"
-    # One more for the interior, whose tangents are asked for at the centres of all pixels.
-    renders = found.positions / side**2 + 1
+    renders = _positions(found) / side**2
     return [
         Row(f"{name}: sum beside 2πr", 100 * abs(got.sum() / length - 1), 0.2, "%"),
         Row(f"{name}: RMS of a pixel, of the longest arc", 100 * float(error), 1.5, "%"),
@@ -101,55 +104,89 @@ def disc_rows(
     ]
 
 
-def _counts(found: Boundary) -> str:
+def _positions(found: Average) -> int:
+    """How often the renderer was evaluated, with or without tangents."""
+    moves = (found.edges.values != 0).any(-1)
+    return found.edges.positions + moves[0].numel() + POINTS * int(moves.any(0).sum())
+
+
+def _counts(found: Average) -> str:
+    edges = found.edges
     return (
-        f"{found.pixels} pixels, {found.crossings} crossings, {found.vanished} vanished, "
-        f"{found.appeared} appeared, {found.unfollowed} unfollowed"
+        f"{edges.pixels} pixels, {edges.crossings} crossings, {edges.vanished} vanished, "
+        f"{edges.appeared} appeared, {edges.unfollowed} unfollowed"
     )
 
 
-def averaged(tile: Tile, value: Tensor) -> Tensor:
-    """The image averaged over 64 x 64 positions a pixel, one row of pixels after another.
+def averaged(tile: Tile, value: Tensor, number: int) -> Tensor:
+    """The image averaged over `number^2` positions of each pixel, many pixels after another.
 
     Rows of positions are shifted against each other by multiples of the golden ratio: an edge
     along the grid would otherwise be counted with the same error by all of them.
     """
-    where, side = tile.where, SUPERSAMPLING
+    where = tile.where
     assert isinstance(where, Pixels)
-    step = where.pitch / side
-    number = torch.arange(side, dtype=where.x.dtype)
-    grid = (number + 0.5) * step - where.pitch / 2
-    along = grid[:, None] + (number * 0.6180339887 % 1 - 0.5) * step
-    upwards = grid + (number[:, None] * 0.7548776662 % 1 - 0.5) * step
-    rows = []
-    for x, y in zip(where.x, where.y, strict=True):
+    step = where.pitch / number
+    each = torch.arange(number, dtype=where.x.dtype)
+    grid = (each + 0.5) * step - where.pitch / 2
+    along = grid[:, None] + (each * 0.6180339887 % 1 - 0.5) * step
+    upwards = grid + (each[:, None] * 0.7548776662 % 1 - 0.5) * step
+    many = max(1, 2**18 // number**2)
+    means = []
+    for x, y in zip(torch.split(where.x, many), torch.split(where.y, many), strict=True):
         sub = Pixels(
             x[:, None, None] + along, y[:, None, None] + upwards, where.width, where.height
         )
-        rows.append(tile.at(sub, value).mean((1, 2)))
-    return torch.stack(rows)
+        means.append(tile.at(sub, value).mean((1, 2)))
+    return torch.cat(means)
 
 
-def supersampled(tile: Tile, step: float) -> Tensor:
+def supersampled(tile: Tile, step: float, number: int) -> Tensor:
     """The central difference of the averaged image."""
-    high, low = averaged(tile, tile.value + step), averaged(tile, tile.value - step)
+    high, low = (averaged(tile, tile.value + sign * step, number) for sign in (1, -1))
     return (high - low) / (2 * step)
+
+
+def reference(tile: Tile, step: float) -> tuple[Tensor, Tensor]:
+    """The supersampled difference, and one that counts closer where the image varies."""
+    where = tile.where
+    assert isinstance(where, Pixels)
+    flat = replace(tile, where=Pixels(where.x.ravel(), where.y.ravel(), where.width, where.height))
+    wanted = supersampled(flat, step, SUPERSAMPLING)
+    corners = torch.stack(
+        [
+            tile.at(replace(where, x=where.x + right, y=where.y + up), tile.value)
+            for right in (torch.linspace(-0.5, 0.5, 8) * where.pitch).tolist()
+            for up in (torch.linspace(-0.5, 0.5, 8) * where.pitch).tolist()
+        ]
+    )
+    varies = ((corners.amax(0) - corners.amin(0)) > VARIES).any(-1).ravel()
+    closer = wanted.clone()
+    chosen = Pixels(where.x.ravel()[varies], where.y.ravel()[varies], where.width, where.height)
+    closer[varies] = supersampled(replace(tile, where=chosen), step, CLOSER)
+    shape = (*where.shape, -1)
+    return wanted.reshape(shape), closer.reshape(shape)
 
 
 def scene_rows(wrt: str, side: int) -> list[Row]:
     """Edges on textures, one behind the other, beside a supersampled central difference."""
     tile = tile_of(shapes, wrt, side, torch.float64)
-    wanted, closer = (supersampled(tile, share * MOVED * 2 / side) for share in (1.0, 0.5))
-    doubt = 100 * float((wanted - closer).norm() / wanted.norm())
-    image, interior = forward.differentiate(tile, torch.ones(1, dtype=torch.float64))
-    found = boundary(tile, image, torch.ones(1, dtype=torch.float64))
-    error = interior[0] + found.values[0] - wanted
+    coarse, wanted = reference(tile, MOVED * 2 / side)
+    one = torch.ones(1, dtype=torch.float64)
+    _, interior = forward.differentiate(tile, one)
+    found = average(tile, one, forward.differentiate)
+
+    def off(got: Tensor, right: Tensor) -> float:
+        return 100 * float((got - right).norm() / right.norm())
+
+    error = found.tangents[0] - wanted
     largest = 100 * float(error.square().mean().sqrt() / wanted.abs().max())
-    whole = 100 * float(error.norm() / wanted.norm())
     name = f"textured shapes {side}², {wrt}"
-    alone = 100 * float((interior[0] - wanted).norm() / wanted.norm())
-    note = f"{found.positions / side**2:.0f} renders; forward alone {alone:.0f} %; "
-    note += f"the reference at half its step is off itself by {doubt:.1f} %"
+    renders, alone = _positions(found) / side**2, off(interior[0], wanted)
+    note = f"{renders:.0f} renders; forward alone {alone:.0f} %; "
+    note += f"beside {SUPERSAMPLING}² positions a pixel {off(found.tangents[0], coarse):.1f} %, "
+    note += f"which are off themselves by {off(coarse, wanted):.1f} %"
+    whole = off(found.tangents[0], wanted)
     return [
         Row(f"{name}: RMS of a pixel, of the largest", largest, 3, "%", note=_counts(found)),
         Row(f"{name}: RMS of the error over RMS of the map", whole, 3, "%", note=note),

@@ -20,6 +20,11 @@ CODES: Mapping[str, str] = MappingProxyType(
             "The image has hard edges that move with the parameter; no automatic derivative sees "
             "what they contribute. Soften them over a pixel, or ask for `strategy=edge`."
         ),
+        "edges_lost": (
+            "Some hard edges could not be followed, and what they contribute is missing from the "
+            "map: they appear or vanish just at this value of the parameter, where there is no "
+            "derivative, or there are too many of them."
+        ),
         "tile_dependent": (
             "A pixel's colour depends on which other pixels it is asked with (a maximum, a mean or "
             "a normalisation over the tile), so the frame was computed whole. Compute such "

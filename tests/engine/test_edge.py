@@ -6,24 +6,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.engine.edges import Boundary, PositionsError, Settings, boundary
+from app.engine.edges import Boundary, PositionsError, Settings, average, boundary
 from app.engine.errors import EngineError
 from app.engine.strategies.edge import edge
 from app.engine.strategies.forward import forward
 from app.engine.tile import Tile
 from renderers import Frame, Pixels, Renderer, param, renderer
 from renderers.disc import disc
+from tests.tolerances import (
+    EDGE_END,
+    EDGE_MEETING,
+    EDGE_PIXEL,
+    EDGE_SUM,
+    EDGE_TIP,
+    EDGE_TWO_SIDES,
+)
 
 Array = NDArray[np.float64]
 CPU = torch.device("cpu")
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["f32", "f64"])
-
-# Crossings are found to 2e-4 of a pixel and followed to 6e-5 of it over a tenth of a pixel or so.
-TOTAL = 2e-3
-# Root of the mean square over the pixels with an edge, relative to the largest.
-PIXEL = 0.015
-# The same where edges meet inside of pixels: a line stands for a strip of a quarter of a pixel.
-MEETING = 0.03
 
 
 @renderer(channels="grey")
@@ -80,6 +81,22 @@ def shaded(pixels: Pixels, c: Tensor = param(0.113, low=-1, high=1)) -> Tensor:
     inside = (x + 0.3 * y < c).to(x.dtype)
     shade = torch.sin(3 * x) + 2 * x * y
     return torch.stack([inside + shade, shade - 0.5 * inside, c * shade], dim=-1)
+
+
+@renderer(channels="grey")
+def two_sides(pixels: Pixels, c: Tensor = param(0.113, low=-1, high=1)) -> Tensor:
+    return torch.where(pixels.x < c, 2 + 3 * c, -c)
+
+
+@renderer(channels="grey")
+def quarter(pixels: Pixels, c: Tensor = param(0.113), top: Tensor = param(0.1)) -> Tensor:
+    return ((pixels.x + 0.3 * pixels.y < c) & (pixels.y < top)).to(pixels.x.dtype)
+
+
+@renderer(channels="grey")
+def wedge(pixels: Pixels, c: Tensor = param(0.105, low=-1, high=1)) -> Tensor:
+    x, y = pixels.x, pixels.y - 0.5595
+    return ((y < 1.4 * (x - c)) & (y < 1.4 * (0.12 - x))).to(x.dtype)  # its tip is at y = 0.57
 
 
 @renderer(channels="grey")
@@ -191,14 +208,14 @@ def triangle_areas(size: int, angle: float, scale: float) -> Array:
 def test_the_crossing_of_a_line_of_eight_pixels(dtype: torch.dtype) -> None:
     tile = tile_of(line_of_eight, "c", size=(8, 1), dtype=dtype)
     _, tangents = edge.differentiate(tile, unit(tile))
-    assert float(tangents.sum()) * 2 / 7 == pytest.approx(1, abs=TOTAL)
+    assert float(tangents.sum()) * 2 / 7 == pytest.approx(1, abs=EDGE_SUM)
     assert tangents[0, 0, :, 0].nonzero().flatten().tolist() == [4]
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 0.7853981633974483, 1.1, 1.5707963267948966, 2.5, 4.0])
 def test_a_half_plane_at_any_angle(angle: float) -> None:
     got = values(tile_of(half_plane, "c", c=0.0503, angle=angle))
-    assert got.sum() == pytest.approx(length_inside(0.0503, angle), rel=TOTAL)
+    assert got.sum() == pytest.approx(length_inside(0.0503, angle), rel=EDGE_SUM)
 
 
 def length_inside(c: float, angle: float) -> float:
@@ -221,8 +238,8 @@ def test_the_radius_of_a_disc_gives_the_arc_in_each_pixel(
     centre: tuple[float, float], dtype: torch.dtype
 ) -> None:
     got = values(tile_of(hard_disc, "radius", size=(64, 64), dtype=dtype, centre=list(centre)))
-    assert got.sum() == pytest.approx(np.pi, rel=TOTAL)
-    assert off(got, arcs(64, 0.5, centre)) <= PIXEL
+    assert got.sum() == pytest.approx(np.pi, rel=EDGE_SUM)
+    assert off(got, arcs(64, 0.5, centre)) <= EDGE_PIXEL
 
 
 def test_entries_of_the_centre_move_the_first_moment() -> None:
@@ -231,9 +248,9 @@ def test_entries_of_the_centre_move_the_first_moment() -> None:
     x, y = tile.where.x.numpy(), tile.where.y.numpy()
     for index, (along, across) in enumerate(((x, y), (y, x))):
         got = values(tile, index)
-        assert abs(got.sum()) <= TOTAL
-        assert (got * along).sum() == pytest.approx(np.pi / 4, rel=2 * TOTAL)
-        assert abs((got * across).sum()) <= TOTAL
+        assert abs(got.sum()) <= EDGE_SUM
+        assert (got * along).sum() == pytest.approx(np.pi / 4, rel=2 * EDGE_SUM)
+        assert abs((got * across).sum()) <= EDGE_SUM
 
 
 @pytest.mark.parametrize(("wrt", "step"), [("angle", (1e-6, 0)), ("size", (0, 1e-6))])
@@ -244,14 +261,14 @@ def test_a_polygon_turns_and_grows(wrt: str, step: tuple[float, float]) -> None:
     wanted = (high - low) / 2e-6
     wanted[np.abs(wanted) < 1e-9] = 0
     assert got.sum() == pytest.approx(wanted.sum(), abs=0.01)
-    assert off(got, wanted) <= MEETING
+    assert off(got, wanted) <= EDGE_MEETING
 
 
 def test_discs_that_overlap() -> None:
     # Half of the angle under which the lower circle lies inside the upper one, by cosines.
     inside = np.arccos((0.5**2 + 0.5**2 - 0.4**2) / (2 * 0.5 * 0.5))
     assert values(tile_of(two_discs, "below")).sum() == pytest.approx(
-        0.5 * (2 * np.pi - 2 * inside), rel=3 * TOTAL
+        0.5 * (2 * np.pi - 2 * inside), rel=3 * EDGE_SUM
     )
     under = np.arccos((0.5**2 + 0.4**2 - 0.5**2) / (2 * 0.5 * 0.4))
     expected = 0.4 * (-0.75 * 2 * under + 0.25 * (2 * np.pi - 2 * under))
@@ -264,12 +281,77 @@ def test_jumps_on_shading_in_several_channels(dtype: torch.dtype) -> None:
     assert isinstance(tile.where, Pixels)
     result = found(tile)
     sums = result.values[0].double().sum((0, 1)) * tile.where.pitch**2
-    assert sums.tolist() == pytest.approx([2, -1, 0], abs=2 * 2 * TOTAL)
+    assert sums.tolist() == pytest.approx([2, -1, 0], abs=2 * 2 * EDGE_SUM)
     _, smooth = forward.differentiate(tile, unit(tile))
     _, both = edge.differentiate(tile, unit(tile))
     # A bracket's width of the shading is left in the jump.
     torch.testing.assert_close(both[..., 2], smooth[..., 2], rtol=0, atol=1e-3)
     assert result.vanished == result.appeared == result.unfollowed == 0
+
+
+@DTYPES
+def test_each_side_of_an_edge_counts_by_its_part_of_the_pixel(dtype: torch.dtype) -> None:
+    tile = tile_of(two_sides, "c", size=(16, 16), dtype=dtype, c=0.034)
+    found = average(tile, unit(tile), forward.differentiate)
+    # The edge is at 0.272 of the pixel from 0 to 1/8, whose centre has -1.
+    at = found.edges.values[0, :, 8, 0] != 0
+    assert bool(at.all())
+    inside = (found.tangents - found.edges.values)[0, ..., 0]
+    wanted = 3 * 0.272 - (1 - 0.272)
+    assert float((inside[:, 8] - wanted).abs().max()) <= EDGE_TWO_SIDES * 4
+    assert float((inside[:, 8] - wanted).abs().max()) <= 4 * float(found.standard_error.max())
+    assert bool((inside[:, :8] == 3).all())
+    assert bool((inside[:, 9:] == -1).all())
+
+
+@pytest.mark.parametrize("part", [0.05, 0.2, 0.35, 0.5, 0.6, 0.85, 0.97])
+def test_an_edge_that_ends_at_another_counts_to_its_end(part: float) -> None:
+    pitch = 2 / 16
+    got = values(tile_of(quarter, "c", size=(16, 16), top=(2 + part) * pitch)) / pitch
+    # Per row the edge moves by one with c; in the row of the top it is as long as that row is full.
+    assert got[5].sum() == pytest.approx(part, abs=EDGE_END)
+    assert got[6].sum() == pytest.approx(1, abs=EDGE_END)
+
+
+def test_the_tip_of_a_wedge_between_two_samples_of_a_line_is_seen() -> None:
+    pitch = 2 / 16
+    tile = tile_of(wedge, "c", size=(16, 16))
+    assert isinstance(tile.where, Pixels)
+    # The left side alone moves: each row loses as much as the wedge is high in it. In the last row
+    # it has left the frame.
+    high = np.clip((0.57 - tile.where.y[:, 0].numpy()) / pitch + 0.5, 0, 1)
+    got = values(tile).sum(1) / pitch
+    np.testing.assert_allclose(got[:-1], -high[:-1], atol=EDGE_TIP)
+
+
+def test_what_was_met_is_added_up_over_the_tiles_of_a_map() -> None:
+    whole, bands = edge.begun(), edge.begun()
+    tile = tile_of(triangle, "angle", size=(31, 29))
+    whole.differentiate(tile, unit(tile))
+    for start in range(0, 29, 10):
+        band = tile_of(triangle, "angle", size=(31, 29), rows=(start, min(start + 10, 29)))
+        bands.differentiate(band, unit(band))
+    one, many = whole.evidence(), bands.evidence()
+    assert one is not None
+    assert many is not None
+    assert dict(one.counts) == dict(many.counts)
+    assert one.counts["crossings"] > 0
+    assert one.relative == pytest.approx(many.relative)
+    assert 0 < one.relative < EDGE_SUM
+    assert edge.evidence() is None
+    fresh = edge.begun().evidence()
+    assert fresh is not None
+    assert not any(fresh.counts.values())
+
+
+def test_edges_that_are_lost_are_a_finding() -> None:
+    strategy = edge.begun()
+    tile = tile_of(appears, "p", p=0.5)
+    strategy.differentiate(tile, unit(tile))
+    evidence = strategy.evidence()
+    assert evidence is not None
+    assert [finding.code for finding in evidence.findings] == ["edges_lost"]
+    assert f"{evidence.counts['appeared']} appeared" in evidence.findings[0].message
 
 
 def test_what_appears_within_the_step_is_counted() -> None:
@@ -303,7 +385,7 @@ def test_a_parameter_that_moves_no_edge_has_the_interior_alone() -> None:
 def test_odd_frames(size: tuple[int, int]) -> None:
     angle = np.pi / 2 if size[0] == 1 else 0.0
     tile = tile_of(half_plane, "c", size=size, c=0.3, angle=angle)
-    assert values(tile).sum() == pytest.approx(2, rel=TOTAL)
+    assert values(tile).sum() == pytest.approx(2, rel=EDGE_SUM)
 
 
 @DTYPES
@@ -332,7 +414,7 @@ def test_the_standard_error_is_that_of_the_velocity() -> None:
     # All lines through a pixel cross a straight edge alike: their errors do not average out.
     bound = result.standard_error[0, ..., 0][at] * (2 / 32) * Settings().lines ** 0.5
     assert bool((error <= 3 * bound).all())
-    assert float(bound.max()) <= TOTAL
+    assert float(bound.max()) <= EDGE_SUM
 
 
 def test_a_renderer_of_whole_frames_is_refused() -> None:

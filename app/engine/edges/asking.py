@@ -34,10 +34,9 @@ class Asker:
         self, columns: Float[Tensor, " n"], rows: Float[Tensor, " n"], value: Tensor
     ) -> Float[Tensor, "n channels"]:
         """The image there, with the differentiated parameter at `value`."""
-        where, dtype = self.where, self.tile.loaded.dtype
+        where = self.where
         self.positions += len(columns)
-        x = ((columns + (0.5 - where.width / 2)) * where.pitch).to(dtype)
-        y = (((where.height / 2 - 0.5) - rows) * where.pitch).to(dtype)
+        x, y = positions(where, columns, rows, self.tile.loaded.dtype)
         parts = [
             self.tile.at(Pixels(some_x, some_y, where.width, where.height), value)
             for some_x, some_y in zip(
@@ -46,6 +45,15 @@ class Asker:
             if len(some_x)
         ]
         return torch.cat(parts) if parts else x.new_zeros((0, len(self.tile.loaded.spec.channels)))
+
+
+def positions(
+    where: Pixels, columns: Float[Tensor, " n"], rows: Float[Tensor, " n"], dtype: torch.dtype
+) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
+    """Where columns and rows of the frame lie, by the formula of the pixel centres."""
+    x = (columns + (0.5 - where.width / 2)) * where.pitch
+    y = ((where.height / 2 - 0.5) - rows) * where.pitch
+    return x.to(dtype), y.to(dtype)
 
 
 def indices(where: Pixels) -> tuple[Float[Tensor, " width"], Float[Tensor, " rows"]]:

@@ -42,12 +42,13 @@ def motion(asker: Asker, steps: Steps, crossings: Crossings, settings: Settings)
 
     Each takes the largest step that keeps it within reach: then rounding and the width of the
     brackets count least. A crossing has another edge beside it if it was found only after steps too
-    small to tell its motion, or if its edge is kinked: it is followed again within a shorter reach.
+    small to tell its motion, or if its edge ends close by, which may move on past the line: then it
+    is followed again within a shorter reach.
     """
     crossed = crossings.brackets
     moved = _motion(asker, steps, crossed, settings)
     unclear = (moved.velocity.abs() <= UNCLEAR * moved.error) & (moved.rungs != 0)
-    unclear |= crossings.kinked
+    unclear |= crossings.ends
     if not bool(unclear.any()):
         return moved
     again = replace(settings, reach=settings.reach / CLOSER)

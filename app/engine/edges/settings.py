@@ -8,7 +8,8 @@ class Settings:
     """How closely edges are looked at. Lengths are in pixels.
 
     Attributes:
-        lines: lines through a pixel, as many from left to right as from top to bottom.
+        lines: lines through a pixel, as many from left to right as from top to bottom. Where edges
+            meet, several times as many are taken, and as many more intervals of each.
         scan: intervals in a pixel's length of a line; of several crossings in one interval the
             one that changes the image most is followed.
         find: halvings of such an interval until a crossing counts as found.

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from app.engine.edges.bracket import Ask, Brackets, reopen, settle
+from app.engine.edges.bracket import ALIKE, Ask, Brackets, reopen, settle
 from app.engine.edges.settings import Settings
 
 # A line that runs from left to right and one that runs from top to bottom both cross an oblique
@@ -21,6 +21,8 @@ KINK = 0.5
 CLOSER = 8
 """At kinks the edge's direction is taken that much nearer to the line."""
 PARTS = 4
+NEAR = 1 / 8
+"""By how much of its way to the next line an edge may bend."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +38,7 @@ class _Lean:
 def share(
     found: Brackets, ask: Ask, start: Float[Tensor, " n"], settings: Settings
 ) -> tuple[Float[Tensor, " n"], Bool[Tensor, " n"]]:
-    """How much of the pixel that begins at `start` each crossing stands for, and which are kinked.
+    """How much of the pixel that begins at `start` each crossing stands for, and where edges end.
 
     A line stands for a strip. The edge is followed to the strip's rims: that gives the tangent of
     its lean, hence how much this line counts beside one at right angles, and which part of
@@ -44,6 +46,9 @@ def share(
 
     Where the edge bends or ends within the strip, what counts is the lean at the crossing, which
     belongs to the motion of the crossing.
+
+    Returns:
+        The shares, and whether the edge bends or ends before the next line.
     """
     half = 0.5 / settings.lines
     lean = _lean(found, ask, half, settings)
@@ -57,7 +62,8 @@ def share(
     here = found.middle - start
     parts = weight[0] * _inside(here - half * lean.before, here)
     parts = parts + weight[1] * _inside(here, here + half * lean.after)
-    return torch.where(known, parts / 2, 0) / settings.lines, lean.kinked
+    ends = lean.kinked | _ends(found, ask, lean, 1 / settings.lines)
+    return torch.where(known, parts / 2, 0) / settings.lines, ends
 
 
 def _lean(found: Brackets, ask: Ask, half: float, settings: Settings) -> _Lean:
@@ -74,6 +80,17 @@ def _lean(found: Brackets, ask: Ask, half: float, settings: Settings) -> _Lean:
     after = torch.where(there[1], tangents[1], tangents[0])
     known, both = there[0] | there[1], there[0] & there[1]
     return _Lean(before, after, known, known & (~both | ((after - before).abs() > KINK)))
+
+
+def _ends(found: Brackets, ask: Ask, lean: _Lean, spacing: float) -> Bool[Tensor, " n"]:
+    """Whether the edge, drawn on straight, is missing at the next line to either side."""
+    missing = torch.zeros_like(lean.known)
+    for side, tangent in ((-spacing, lean.before), (spacing, lean.after)):
+        across, along = found.across + side, found.middle + side * tangent
+        below, above = (ask(found.axis, across, along + by * spacing) for by in (-NEAR, NEAR))
+        off = (above - below - found.rise).abs().sum(-1)
+        missing |= off > ALIKE * found.contrast
+    return missing
 
 
 def _counts(lean: Float[Tensor, " n"]) -> Float[Tensor, " n"]:

@@ -1,11 +1,31 @@
 """What a strategy is: one way to get the derivative of a tile."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from app.engine.findings import Finding
 from app.engine.tile import Directions, Image, Tangents, Tile
 
 Differentiate = Callable[[Tile, Directions], tuple[Image, Tangents]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a strategy knows of a map that it has computed, beside the map.
+
+    Attributes:
+        relative: the standard error (RMS over the values that have one), over the largest value.
+        counts: what was met, by name.
+        findings: what is missing from the map.
+    """
+
+    relative: float = 0.0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+def _nothing() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +36,16 @@ class Strategy:
         name: how it is asked for, and how answers name it.
         help: what it does, in one line.
         differentiate: the computation.
+        begin: makes the strategy anew for each map, where it gathers evidence over the map's tiles.
+        evidence: what has been gathered.
     """
 
     name: str
     help: str
     differentiate: Differentiate
+    begin: Callable[[], "Strategy"] | None = None
+    evidence: Callable[[], Evidence | None] = _nothing
+
+    def begun(self) -> "Strategy":
+        """The strategy for one map."""
+        return self if self.begin is None else self.begin()
