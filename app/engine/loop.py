@@ -14,7 +14,7 @@ from app.engine.host import HostWriter
 from app.engine.memory import out_of_memory
 from app.engine.plan import Plan
 from app.engine.prepared import Prepared
-from app.engine.statistics import Statistics, measure
+from app.engine.statistics import Measured, Statistics, measure, measure_later, total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class Loop:
         self.tiles = tiles
         self.plan = plan
         self.halvings = 0
-        self.statistics = Statistics()
+        self.measured: list[Measured] = []
         self.writer = HostWriter()
         self.image = torch.from_numpy(out.image)
         shape = (*out.image.shape, -1)
@@ -57,7 +57,7 @@ class Loop:
     def _band(self, band: Band, cancelled: Callable[[], bool]) -> bool:
         """Compute one band, or halve the plan and say no."""
         first, count = 0, max(1, self.tiles.task.tangents)
-        gathered = Statistics()
+        gathered: list[Measured] = []
         while first < count:
             if cancelled():
                 raise CancelledError("The map was cancelled.")
@@ -65,16 +65,22 @@ class Loop:
             rows = self.plan.rows
             measured = self._tile(band, chunk)
             if measured is not None:
-                first, gathered = chunk.stop, gathered + measured
+                first = chunk.stop
+                gathered.append(measured)
             elif self.plan.rows != rows:
                 return False
-        self.statistics += gathered
+        self.measured += gathered
         return True
 
-    def _tile(self, band: Band, chunk: slice) -> Statistics | None:
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of what has been computed so far."""
+        return total(self.measured)
+
+    def _tile(self, band: Band, chunk: slice) -> Measured | None:
         """Compute one tile and write it, or halve the plan and give nothing."""
         try:
-            image, tangents = self.tiles.evaluate(band, chunk)
+            return self._write(band, chunk, *self.tiles.evaluate(band, chunk))
         except Exception as error:
             if not out_of_memory(error):
                 raise
@@ -85,20 +91,20 @@ class Loop:
                     f"{self.tiles.loaded.device}. Ask for a narrower frame."
                 ) from error
             self.plan, self.halvings = smaller, self.halvings + 1
-        else:
-            return self._write(band, chunk, image, tangents)
         # Outside of the handler: the error's traceback held the tile's tensors until here.
         if self.tiles.loaded.device.type == "cuda":
             torch.cuda.empty_cache()
         return None
 
-    def _write(
-        self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None
-    ) -> Statistics:
+    def _write(self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None) -> Measured:
         rows = slice(band.start, band.stop)
         if chunk.start == 0:
             self.writer.put(self.image[rows], image)
         if self.values is None or tangents is None:
-            return measure(image)
+            return self._measure(image)
         self.writer.put(self.values[rows, ..., chunk], tangents.movedim(0, -1))
-        return measure(tangents)
+        return self._measure(tangents)
+
+    def _measure(self, values: Tensor) -> Measured:
+        """On the CPU while the values are in the cache; elsewhere without waiting for them."""
+        return measure(values) if values.device.type == "cpu" else measure_later(values)

@@ -7,15 +7,21 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# What the CPU allocator's message holds; torch has no exception class for it.
-CPU_ALLOCATOR = ("DefaultCPUAllocator", "not enough memory", "can't allocate memory")
+# What messages hold for which torch has no exception class: of the CPU's allocator, and of CUDA
+# where pinned host memory is refused.
+MESSAGES = (
+    "DefaultCPUAllocator",
+    "not enough memory",
+    "can't allocate memory",
+    "CUDA error: out of memory",
+)
 
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether an error says that the device has no memory left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
-    return isinstance(error, RuntimeError) and any(word in str(error) for word in CPU_ALLOCATOR)
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in MESSAGES)
 
 
 def peak_bytes(run: Callable[[], object], device: torch.device) -> int:

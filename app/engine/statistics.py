@@ -1,6 +1,7 @@
 """Statistics of a map, gathered band by band while its values are still in the cache."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -72,6 +73,44 @@ class Statistics:
             "mean": self.mean,
             "rms": self.rms,
         }
+
+
+Measured = Statistics | Tensor
+"""The statistics of a tile, or what is still on its way from the device, `(8,)`."""
+
+
+def total(parts: Iterable[Measured]) -> Statistics:
+    """The statistics of all tiles; what is still on the device is fetched at once."""
+    known = Statistics()
+    waiting: list[Tensor] = []
+    for part in parts:
+        if isinstance(part, Tensor):
+            waiting.append(part)
+        else:
+            known += part
+    rows = torch.stack(waiting).tolist() if waiting else []
+    for size, nan, posinf, neginf, low, high, summed, squares in rows:
+        counts = {"size": size, "nan": nan, "posinf": posinf, "neginf": neginf}
+        whole = {name: int(count) for name, count in counts.items()}
+        known += Statistics(low=low, high=high, total=summed, squares=squares, **whole)
+    return known
+
+
+def measure_later(values: Float[Tensor, "..."]) -> Float[Tensor, "8"]:
+    """The statistics of a tensor as numbers beside it: reading one would wait for the device."""
+    exact = values.to(torch.float64)
+    finite = exact.isfinite()
+    known = torch.where(finite, exact, 0.0)
+    counts = (values.isnan(), values.isposinf(), values.isneginf())
+    numbers = [
+        exact.new_tensor(values.numel()),
+        *(count.sum(dtype=torch.float64) for count in counts),
+        torch.where(finite, exact, math.inf).amin(),
+        torch.where(finite, exact, -math.inf).amax(),
+        known.sum(),
+        known.square().sum(),
+    ]
+    return torch.stack(numbers)
 
 
 def measure(values: Float[Tensor, "..."]) -> Statistics:

@@ -42,6 +42,7 @@ def test_a_second_measurement_is_not_troubled_by_what_the_first_left_behind() ->
         (torch.OutOfMemoryError("CUDA out of memory"), True),
         (MemoryError(), True),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), True),
+        (RuntimeError("CUDA error: out of memory"), True),
         (RuntimeError("size mismatch"), False),
         (ValueError("not enough memory"), False),
     ],

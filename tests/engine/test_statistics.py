@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.statistics import Statistics, measure
+from app.engine.statistics import Statistics, measure, measure_later, total
 from tests.tolerances import STATISTICS_RTOL
 
 
@@ -46,3 +46,21 @@ def test_where_nothing_is_finite_the_description_holds_nothing_that_json_lacks()
     said = measure(torch.tensor([math.nan])).describe()
     assert said["min"] is said["max"] is said["mean"] is said["rms"] is None
     assert Statistics().describe()["size"] == 0
+
+
+@pytest.mark.parametrize("odd", [[], [math.nan], [math.inf, -math.inf, math.nan, math.nan]])
+def test_what_is_fetched_later_is_the_same(odd: list[float]) -> None:
+    values = torch.randn(3, 50, generator=torch.Generator().manual_seed(3)) * 1e20
+    values[1, : len(odd)] = torch.tensor(odd)
+    at_once = measure(values[:2]) + measure(values[2:])
+    later = total([measure_later(values[:2]), measure(values[2:])])
+    for name in ("size", "nan", "posinf", "neginf", "low", "high"):
+        assert getattr(later, name) == getattr(at_once, name)
+    assert later.total == pytest.approx(at_once.total, rel=STATISTICS_RTOL)
+    assert later.squares == pytest.approx(at_once.squares, rel=STATISTICS_RTOL)
+
+
+def test_nothing_finite_is_fetched_as_such() -> None:
+    later = total([measure_later(torch.tensor([math.nan, math.inf]))])
+    assert (later.finite, later.low, later.high) == (0, math.inf, -math.inf)
+    assert later.describe()["mean"] is None
