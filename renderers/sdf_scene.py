@@ -104,7 +104,8 @@ def sdf_scene(  # noqa: PLR0913 - the arguments are the declaration
     `step((n.d)^2 / softness^2)`, and two layers are traced, so that what it hides shows through,
     be it floor, backdrop or the object itself.
 
-    Not differentiable where three layers meet in a contour: the third is not traced. The
+    Not differentiable where three layers meet in a contour: the third is not traced; nor where
+    the view grazes the object over more than 0.4 scene units, for what is behind shows or not. The
     derivative with respect to anything that moves the shadow jumps where another of its fixed
     distances becomes the nearest. Nor at a `light` of length 0.
     """
