@@ -1,7 +1,7 @@
 """The evidence that a map is right: its comparison with differences where it matters most."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
@@ -35,6 +35,7 @@ class Certificate:
         wrong: how many of them disagree.
         findings: warnings, with what to do.
         doubts: those of them by which the map is certainly wrong.
+        met: what the strategy counted on its way, by name, where it counts: edges and crossings.
         blind: whether the map is zero everywhere, though hard edges move.
     """
 
@@ -43,6 +44,7 @@ class Certificate:
     wrong: int = 0
     findings: tuple[Finding, ...] = ()
     doubts: tuple[Finding, ...] = ()
+    met: Mapping[str, int] = field(default_factory=dict)
     blind: bool = False
 
     @property
@@ -56,6 +58,7 @@ class Certificate:
             "relative": self.relative,
             "pixels": self.pixels,
             "wrong": self.wrong,
+            "met": dict(self.met),
             "warnings": [finding.describe() for finding in self.findings],
         }
 
@@ -75,6 +78,13 @@ def certify(tiles: Prepared, out: Arrays, verdict: Verdict, statistics: Statisti
             relative=verdict.relative, findings=_distinct(findings), doubts=verdict.findings
         )
     sampled = None if _idle(verdict) else _sampled(tiles, out, verdict)
+    evidence = tiles.strategy.evidence() if tiles.strategy else None
+    if evidence:
+        # No differences can be compared: the strategy's own standard error stands in their place.
+        findings.extend(evidence.findings)
+        return Certificate(
+            relative=evidence.relative, findings=_distinct(findings), met=evidence.counts
+        )
     if sampled is None:
         return Certificate(relative=verdict.relative, findings=_distinct(findings))
     found = sampled.comparison

@@ -50,7 +50,7 @@ class Verdict:
         }
 
     def resolve(self, directions: Tensor) -> Strategy:
-        """The strategy itself, for the task's directions."""
+        """The strategy itself, begun for one map along the task's directions."""
         if self.strategy == finite_difference.name and self.steps:
             return stepped(self.steps, directions, exact=self.exact)
-        return STRATEGIES[self.strategy]
+        return STRATEGIES[self.strategy].begun()
