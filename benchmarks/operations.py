@@ -1,145 +1,134 @@
-"""What a forward formula costs, against other ways to the same tangent.
+"""A map through our formula of `grid_sample`, beside the image and beside reverse mode twice.
 
-`python -m benchmarks.operations [--threads 2] [--rounds 9]` prints one table. Every row is measured
-round by round beside the others, and the best round counts: what else the machine does then falls
-on all alike. `replayed` is the recorded graph of the same jvp, without torch's Python.
+A picture is turned and shifted by `grid_sample`, which torch has no forward formula for. Every row
+goes through the engine, as a served map does.
 """
 
-import argparse
-import itertools
-import platform
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
-from torch.func import jvp, vjp, vmap
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional as F
 
+from app.engine import Method, Task, allocate, find_method, sensitivity_map
+from app.engine.frame import Band
 from app.engine.memory import peak_bytes
-from app.engine.operations import ForwardFormulas
+from app.engine.prepared import Prepared
+from benchmarks import machine
+from benchmarks.engine import touch
+from benchmarks.machine import Row, Timed, interleaved, ratios
+from renderers import Loaded, Pixels, param, parse_wrt, renderer
 
-Sample = Callable[[Tensor, Tensor], Tensor]
+SIDE = 512
 CPU = torch.device("cpu")
 
 
-def plane(height: int, width: int) -> Tensor:
-    """Positions of a turned picture, `(1, height, width, 2)`."""
-    y, x = torch.meshgrid(
-        torch.linspace(-0.9, 0.9, height), torch.linspace(-0.9, 0.9, width), indexing="ij"
-    )
-    return torch.stack([x + 0.1 * y, y - 0.1 * x], -1)[None]
+@renderer(channels="rgb")
+class Picture:
+    """A picture of noise, turned by `pose[0]` radians and shifted by the rest."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
+        generator = torch.Generator().manual_seed(1)
+        self.texture = torch.rand(1, 3, SIDE, SIDE, generator=generator).to(device, dtype)
+
+    def render(
+        self, pixels: Pixels, pose: Tensor = param((0.1, 0.02, -0.01), low=-1.0, high=1.0)
+    ) -> Tensor:
+        """Bilinear samples of the picture."""
+        cos, sin = torch.cos(pose[0]), torch.sin(pose[0])
+        x = cos * pixels.x - sin * pixels.y + pose[1]
+        y = sin * pixels.x + cos * pixels.y + pose[2]
+        grid = torch.stack([x, y], dim=-1).reshape(1, 1, -1, 2)
+        sampled = F.grid_sample(self.texture, grid, padding_mode="border", align_corners=True)
+        return sampled[0, :, 0].T.reshape(*pixels.shape, 3)
 
 
-def rays(height: int, width: int, steps: int) -> Tensor:
-    """Positions along rays, `(1, height, width, steps, 3)`."""
-    across = plane(height, width)[..., None, :].expand(-1, -1, -1, steps, -1)
-    depth = torch.linspace(-0.9, 0.9, steps)[:, None].expand(*across.shape[:-1], 1)
-    return torch.cat([across, depth], -1)
+@renderer(channels="grey")
+class Fog:
+    """Line integrals of a volume of noise that is shifted by `shift`."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
+        generator = torch.Generator().manual_seed(1)
+        self.volume = torch.rand(1, 1, 64, 64, 64, generator=generator).to(device, dtype)
+        self.depth = torch.linspace(-0.9, 0.9, 32, device=device, dtype=dtype)
+
+    def render(
+        self, pixels: Pixels, shift: Tensor = param((0.1, 0.02, -0.01), low=-1.0, high=1.0)
+    ) -> Tensor:
+        """Sum of trilinear samples along each ray."""
+        x = (pixels.x + shift[0])[..., None].expand(*pixels.shape, 32)
+        y = (pixels.y + shift[1])[..., None].expand(*pixels.shape, 32)
+        grid = torch.stack([x, y, (self.depth + shift[2]).expand_as(x)], dim=-1)
+        sampled = F.grid_sample(
+            self.volume, grid.reshape(1, 1, -1, 32, 3), padding_mode="border", align_corners=True
+        )
+        return sampled.reshape(*pixels.shape, 32).sum(-1)
 
 
-def sampled(texture: Tensor, grid: Tensor) -> Tensor:
-    """The operation itself."""
-    return F.grid_sample(texture, grid, padding_mode="border", align_corners=True)
+def task_of(loaded: Loaded, wrt: str, strategy: str, side: int) -> Task:
+    """A square frame at the default parameters."""
+    spec = loaded.spec
+    found = parse_wrt(wrt, spec.params) if wrt else None
+    return Task(params=spec.bind({}), wrt=found, width=side, height=side, strategy=strategy,
+                certify=False)  # fmt: skip
 
 
-def gathered(texture: Tensor, grid: Tensor) -> Tensor:
-    """The same from indexing and arithmetic, which forward mode knows."""
-    axes = grid.shape[-1]
-    sizes = torch.tensor(texture.shape[:1:-1])
-    place = torch.minimum(((grid[0] + 1) / 2 * (sizes - 1)).clamp(min=0), sizes - 1.0)
-    low = torch.minimum(place.detach().floor().long(), sizes - 2)
-    share = place - low
-    total = torch.zeros(())
-    for corner in itertools.product((0, 1), repeat=axes):
-        at = (low + torch.tensor(corner)).unbind(-1)[::-1]
-        weights = [s if up else 1 - s for s, up in zip(share.unbind(-1), corner, strict=True)]
-        weight = weights[0]
-        for each in weights[1:]:
-            weight = weight * each
-        total = total + texture[0].flatten(1)[:, flat(at, texture)] * weight
-    return total[None]
+def timed(loaded: Loaded, tasks: list[Task], methods: list[Method], repeats: int) -> list[Timed]:
+    """Seconds of maps of one frame, turn by turn."""
+    outs = [allocate(loaded, task) for task in tasks]
+    for out in outs:
+        touch(out)
+
+    def run(index: int) -> None:
+        sensitivity_map(loaded, tasks[index], method=methods[index], out=outs[index])
+
+    return interleaved([lambda index=index: run(index) for index in range(len(tasks))], repeats)
 
 
-def flat(at: tuple[Tensor, ...], texture: Tensor) -> Tensor:
-    """Numbers of texels from their places along the axes, the slowest axis first."""
-    number = at[0]
-    for place, size in zip(at[1:], texture.shape[3:], strict=True):
-        number = number * size + place
-    return number
+def peak(loaded: Loaded, task: Task, method: Method) -> int:
+    """Bytes of working memory of the whole frame as one tile."""
+    tiles = Prepared.prepare(loaded, task, method.verdict, method.recording(task))
+    return peak_bytes(lambda: tiles.evaluate(Band(0, task.height), slice(0, 1)), CPU)
 
 
-def ways(texture: Tensor, grid: Tensor) -> dict[str, Callable[[], object]]:
-    """Every way to the image and its tangents, by name."""
-    torch.manual_seed(0)
-    seeds = torch.randn(3, *grid.shape)
-
-    def ours(grid: Tensor, seed: Tensor) -> tuple[Tensor, Tensor]:
-        with ForwardFormulas():
-            image, tangent = jvp(lambda g: sampled(texture, g), (grid,), (seed,))  # type: ignore[misc]
-        return image, tangent
-
-    def three(grid: Tensor, seeds: Tensor) -> object:
-        return vmap(lambda seed: ours(grid, seed), out_dims=(None, 0))(seeds)  # type: ignore[arg-type]
-
-    def transposed() -> object:
-        image, pull = vjp(lambda g: sampled(texture, g), grid)  # type: ignore[misc]
-        return image, vjp(pull, torch.zeros_like(image))[1]((seeds[0],))
-
-    one_graph, three_graph = make_fx(ours)(grid, seeds[0]), make_fx(three)(grid, seeds)
-    return {
-        "primal": lambda: sampled(texture, grid),
-        "ours, 1 tangent": lambda: ours(grid, seeds[0]),
-        "ours, 1 tangent, replayed": lambda: one_graph(grid, seeds[0]),
-        "ours, 3 tangents": lambda: three(grid, seeds),
-        "ours, 3 tangents, replayed": lambda: three_graph(grid, seeds),
-        "double_vjp, 1 tangent": transposed,
-        "gather, 1 tangent": lambda: jvp(lambda g: gathered(texture, g), (grid,), (seeds[0],)),
-    }
+def rows_of(loaded: Loaded, name: str, side: int, repeats: int) -> Iterator[Row]:
+    """The rows of one renderer."""
+    asked = [
+        ("", "auto"),
+        (f"{name}[0]", "forward"),
+        (name, "forward"),
+        (f"{name}[0]", "double_vjp"),
+    ]
+    tasks = [task_of(loaded, wrt, strategy, side) for wrt, strategy in asked]
+    methods = [find_method(loaded, task) for task in tasks]
+    methods.append(methods[3].eager(loaded, tasks[3], "for a comparison"))
+    tasks.append(tasks[3])
+    primal, one, three, _, twice = timed(loaded, tasks, methods, repeats)
+    title = f"`grid_sample` in {loaded.spec.name}, {side}x{side}"
+    for what, of_map, goal in (("one tangent", one, 3.0), ("three tangents", three, 4.0)):
+        middle, low, high = ratios(of_map, primal)
+        note = f"{1e3 * of_map.median:.0f} ms / {1e3 * primal.median:.0f} ms"
+        yield Row(f"{title}: map of {what} / image", middle, goal, spread=(low, high), note=note)
+    middle, low, high = ratios(one, twice)
+    note = f"{1e3 * one.median:.0f} ms / {1e3 * twice.median:.0f} ms"
+    yield Row(f"{title}: map / by `double_vjp`", middle, 0.4, spread=(low, high), note=note)
+    ours, theirs = peak(loaded, tasks[1], methods[1]), peak(loaded, tasks[4], methods[4])
+    note = f"{ours / 1e6:.0f} MB / {theirs / 1e6:.0f} MB"
+    yield Row(f"{title}: its working memory / by `double_vjp`", ours / theirs, 1 / 3, note=note)
 
 
-def best(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Seconds of the best round of each."""
-    seconds = dict.fromkeys(runs, float("inf"))
-    for _ in range(rounds):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            seconds[name] = min(seconds[name], time.perf_counter() - start)
-    return seconds
-
-
-def scenes() -> dict[str, tuple[Tensor, Tensor]]:
-    """Textures and volumes with the positions at which they are asked."""
-    torch.manual_seed(1)
-    picture, grey = torch.rand(1, 3, 512, 512), torch.rand(1, 1, 512, 512)
-    return {
-        "texture 3x512x512 at 512x512": (picture, plane(512, 512)),
-        "texture 3x512x512 at a band of 128x512": (picture, plane(128, 512)),
-        "texture 1x512x512 at 512x512": (grey, plane(512, 512)),
-        "volume 1x64^3 at 256x256x32": (torch.rand(1, 1, 64, 64, 64), rays(256, 256, 32)),
-    }
+def rows(side: int, repeats: int) -> Iterator[Row]:
+    """The table of this file."""
+    yield from rows_of(Picture.load(CPU), "pose", side, repeats)
+    yield from rows_of(Fog.load(CPU), "shift", side // 2, repeats)
 
 
 def main() -> None:
-    """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options.add_argument("--rounds", type=int, default=9)
-    chosen = options.parse_args()
-    torch.set_num_threads(chosen.threads)
-    machine = platform.processor() or platform.machine()
-    print(f"{machine}, torch {torch.__version__}, {chosen.threads} threads, float32, bilinear")
-    with torch.no_grad():
-        for title, (texture, grid) in scenes().items():
-            runs = ways(texture, grid)
-            seconds = best(runs, chosen.rounds)
-            print(f"\n{title:42} {'ms':>8} {'x primal':>9} {'peak MB':>8}")
-            for name, run in runs.items():
-                ratio = seconds[name] / seconds["primal"]
-                peak = peak_bytes(run, CPU) / 1e6
-                print(f"  {name:40} {1e3 * seconds[name]:8.2f} {ratio:9.2f} {peak:8.1f}")
+    """Measure and print one table."""
+    print(f"{machine.describe()}\n")
+    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
+    for row in rows(SIDE, 9):
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

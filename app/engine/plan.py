@@ -11,6 +11,8 @@ DEFAULT_BUDGET = 160 * MIB
 # Pixels of a band where the interpreter's cost per call is a few percent, and beyond which the
 # CPU's caches gain nothing and a CUDA device is full.
 PREFERRED_PIXELS = {"cpu": 1 << 18, "cuda": 1 << 22}
+# How much smaller a band may be for the sake of carrying more directions, which share the image.
+SMALLER = 16
 # The part of a budget that is planned with: kernels take and return memory within one operation,
 # and the allocator keeps holes; neither is seen while an operation's outputs are counted.
 PLANNED = 0.4375
@@ -122,7 +124,7 @@ def choose(
     chunk = max(1, tangents)
     affordable = room / cost.a_pixel(chunk)
     frame = width * height
-    needed = frame if whole else min(PREFERRED_PIXELS[device.type] / 4, frame)
+    needed = frame if whole else min(PREFERRED_PIXELS[device.type] / SMALLER, frame)
     while chunk > 1 and affordable < needed:
         chunk = (chunk + 1) // 2
         affordable = room / cost.a_pixel(chunk)

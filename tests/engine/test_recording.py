@@ -133,6 +133,29 @@ def test_one_recording_serves_every_frame_unless_the_renderer_looks_at_it() -> N
     np.testing.assert_allclose(result.values[:, :, 0], np.tile(expected, (40, 1)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("count", [1, 3])
+def test_sampling_is_recorded_and_its_slopes_are_shared(axes: int, count: int) -> None:
+    texture = torch.rand(1, 1, *[9] * axes, generator=torch.Generator().manual_seed(4))
+
+    @renderer(channels="grey")
+    def sampling(pixels: Pixels, p: Tensor = param((0.1, 0.2, 0.3), low=-1.0, high=1.0)) -> Tensor:
+        place = [pixels.x + p[0], pixels.y * p[1], p[2] + 0 * pixels.x][:axes]
+        grid = torch.stack(place, dim=-1).reshape(1, *[1] * (axes - 1), -1, axes)
+        return torch.nn.functional.grid_sample(texture, grid, align_corners=True).reshape(-1)
+
+    loaded = sampling.load("cpu", torch.float32)
+    recording = record(loaded, at(loaded, "p"), STRATEGIES["forward"], PROMPT)
+    names = [recording.stages.graph.steps[n].op.name() for n in recording.stages._shared]  # type: ignore[attr-defined]
+    assert f"aten::grid_sampler_{axes}d_backward" in names
+    tile = tile_of(loaded, "p", p=[0.2, 0.7, -0.1])
+    directions = torch.eye(3)[:count]
+    image, tangents = replayed(recording, tile, directions)
+    wanted = [STRATEGIES["forward"].differentiate(tile, d[None]) for d in directions]
+    assert torch.equal(image, wanted[0][0])
+    assert torch.equal(tangents, torch.cat([tangent for _, tangent in wanted]))
+
+
 def test_a_scene_is_built_once_a_map() -> None:
     @renderer(channels="grey")
     def built(pixels: Pixels, p: Tensor = param(0.5, low=0.0, high=1.0)) -> Tensor:

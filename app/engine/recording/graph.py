@@ -32,9 +32,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A whole multiple of the number of positions, whatever that is."""
+    """A multiple of the number of positions, whatever that is, or a part of it."""
 
     times: int
+    parts: int = 1
 
 
 Reference = Input | Constant | Output

@@ -135,7 +135,7 @@ class _Writer:
         if isinstance(argument, Reference):
             return self._name(argument)
         if isinstance(argument, Size):
-            return f"{argument.times} * size"
+            return f"{argument.times} * size // {argument.parts}"
         return self._plain(argument)
 
     def _plain(self, value: Any) -> str:

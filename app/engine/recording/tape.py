@@ -5,7 +5,8 @@ plain tensors. A recording holds for other values of its inputs, and for other n
 if nothing was done to a value outside of torch; where that shows, the tape refuses.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -13,8 +14,10 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from app.engine.evaluate import LANES
 from app.engine.recording.errors import UnrecordableError
 from app.engine.recording.graph import Argument, Constant, Graph, Input, Output, Size, Step, leaves
+from app.engine.recording.refusals import refuse
 
 aten = torch.ops.aten
 # What may answer with its first argument; the second row in memory of its own.
@@ -25,8 +28,13 @@ REPEATING = frozenset(
     }
 )  # fmt: skip
 COPYING = frozenset({aten.clone.default, aten._to_copy.default, aten.lift_fresh_copy.default})
-# Each answers with as many tensors as an axis is long, or as it has parts of some length.
-CUTTING = frozenset({aten.split.Tensor, aten.unbind.int})
+# Those whose last argument is a shape.
+SHAPED = frozenset(
+    {aten.view.default, aten._unsafe_view.default, aten.expand.default, aten.new_zeros.default,
+     aten.new_ones.default, aten.new_empty.default}
+)  # fmt: skip
+# Into how many parts of one length the positions may be cut: threads share out no fewer.
+PARTS = LANES
 
 
 class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -84,28 +92,27 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> None:
-        taken = self._argument(tuple(args))
+        shaped = func in SHAPED and isinstance(args[-1], list | tuple)
+        taken = self._argument(tuple(args[:-1] if shaped else args))
+        if shaped:
+            taken += (self._shape(args[-1]),)
         named = tuple((name, self._argument(value)) for name, value in kwargs.items())
         depends = any(self._varies(leaf) for leaf in leaves((taken, named)))
-        _refuse(func, args, depends)
-        if func in CUTTING and args[0].shape[_axis(func, args, kwargs)] % self.size == 0:
-            raise UnrecordableError("cuts", f"It cuts the positions into parts ({func}).")
-        tensors = [answer] if isinstance(answer, Tensor) else answer
-        if not (isinstance(tensors, list | tuple) and tensors):
-            return
-        if not all(isinstance(tensor, Tensor) for tensor in tensors):
+        refuse(func, args, kwargs, self.size, depends=depends)
+        tensors = _tensors(func, answer)
+        if not tensors:
             return
         pieces = self._pieces_of((args, kwargs))
         writes = self._written(func, args, kwargs)
-        made = [self._memory_of(tensor, pieces) for tensor in tensors]
+        made = {part: self._memory_of(tensor, pieces) for part, tensor in tensors.items()}
         step = Step(
             op=func,
             args=taken,
             kwargs=named,
-            parts=None if isinstance(answer, Tensor) else len(tensors),
+            parts=None if isinstance(answer, Tensor) else len(answer),
             repeats=_repeats(func, args, answer),
             copies=func in COPYING,
-            memory=frozenset(pieces.values()) | frozenset(made),
+            memory=frozenset(pieces.values()) | frozenset(made.values()),
             writes=writes,
         )
         if len(self._steps) >= self.limit:
@@ -114,9 +121,9 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._steps.append(step)
         if not depends and step.parts is None and not writes:
             self._known[number] = answer
-        for part, (tensor, piece) in enumerate(zip(tensors, made, strict=True)):
+        for part, tensor in tensors.items():
             if tensor not in self._names:
-                self._call_it(tensor, Output(number, None if step.parts is None else part), piece)
+                self._call_it(tensor, Output(number, part), made[part])
 
     def _varies(self, leaf: Argument) -> bool:
         """Whether an argument may be another at replay."""
@@ -139,6 +146,15 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if type(value) is int and value and value % self.size == 0:
             return Size(value // self.size)
         return value
+
+    def _shape(self, value: Any) -> Argument:
+        """An argument that is a shape, in which parts of the number of positions may stand."""
+        if isinstance(value, list | tuple):
+            return tuple(self._shape(part) for part in value)
+        if type(value) is int and value and (value * PARTS) % self.size == 0:
+            share = Fraction(value, self.size)
+            return Size(share.numerator, share.denominator)
+        return self._argument(value)
 
     def _call_it(self, tensor: Tensor, name: Argument, piece: int) -> int:
         self._names[tensor] = (name, piece)
@@ -192,10 +208,19 @@ def address(tensor: Tensor) -> int:
         ) from error
 
 
-def _axis(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    """The axis along which a tensor is cut."""
-    place = 2 if func is aten.split.Tensor else 1
-    return int(kwargs.get("dim", args[place] if len(args) > place else 0))
+def _tensors(func: Any, answer: Any) -> dict[int | None, Tensor]:
+    """The tensors of an answer by their place in a sequence; None for one that is alone.
+
+    Raises:
+        UnrecordableError: they stand deeper in it.
+    """
+    if isinstance(answer, Tensor):
+        return {None: answer}
+    if not isinstance(answer, list | tuple):
+        return {}
+    if any(isinstance(part, list | tuple | dict) for part in answer):
+        raise UnrecordableError("nested", f"It answers with tensors in lists of lists ({func}).")
+    return {place: part for place, part in enumerate(answer) if isinstance(part, Tensor)}
 
 
 def _repeats(func: Any, args: tuple[Any, ...], answer: Any) -> bool:
@@ -209,33 +234,3 @@ def _repeats(func: Any, args: tuple[Any, ...], answer: Any) -> bool:
         and answer.dtype == first.dtype
         and answer.device == first.device
     )
-
-
-def _refuse(func: Callable[..., Any], args: tuple[Any, ...], depends: bool) -> None:
-    """Refuse what a replay would not repeat.
-
-    Raises:
-        UnrecordableError: the operation draws numbers, or lets a value decide what comes next.
-    """
-    tags = func.tags  # type: ignore[attr-defined]
-    if torch.Tag.nondeterministic_seeded in tags:
-        raise UnrecordableError("random", f"It draws random numbers ({func}).")
-    if not depends:
-        return
-    if torch.Tag.data_dependent_output in tags:
-        raise UnrecordableError(
-            "reads_values", f"It reads a number out of a tensor, as a branch or `.item()` does "
-            f"({func})."
-        )  # fmt: skip
-    if torch.Tag.dynamic_output_shape in tags and not _by_numbers(func, args):
-        raise UnrecordableError(
-            "shaped_by_values", f"It has a shape that depends on values, as a mask used for an "
-            f"index has ({func})."
-        )  # fmt: skip
-
-
-def _by_numbers(func: Any, args: tuple[Any, ...]) -> bool:
-    """Whether an index is made of whole numbers alone, so that it decides no shape."""
-    if func is not aten.index.Tensor:
-        return False
-    return all(index is None or index.dtype not in (torch.bool, torch.uint8) for index in args[1])
