@@ -1,10 +1,8 @@
 """`python -m benchmarks`: every figure that the README claims, measured on this machine."""
 
 import argparse
-from collections.abc import Iterable
-from datetime import UTC, datetime
 
-from benchmarks import engine, machine, serving
+from benchmarks import certificate, edges, engine, machine, operations, serving
 
 
 def main() -> None:
@@ -12,17 +10,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="small frames, for continuous tests")
     short = parser.parse_args().short
-    side, repeats = (512, 3) if short else (2048, 5)
-    print(f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}\n")
-    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
-    table(engine.rows(side, repeats))
-    table(serving.rows(side, repeats))
-
-
-def table(rows: Iterable[machine.Row]) -> None:
-    """Print rows as they come."""
-    for row in rows:
-        print(row, flush=True)
+    side, repeats = (512, 3) if short else (2048, 9)
+    machine.table(
+        engine.rows(side, repeats),
+        serving.rows(side, repeats),
+        certificate.rows(side // 2, repeats),
+        operations.rows(side // 4, repeats),
+        [] if short else edges.rows(),
+    )
 
 
 main()

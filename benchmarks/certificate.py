@@ -47,14 +47,5 @@ def rows(side: int, repeats: int) -> Iterator[Row]:
     yield certificate_to_map("disc", "radius", side, repeats)
 
 
-def main() -> None:
-    """Measure and print one table."""
-    print(f"{machine.describe()}\n")
-    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
-    for row in rows(1024, 21):
-        print(row, flush=True)
-    print(certificate_to_map("sdf_scene", "ball", 1024, 1), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    machine.table(rows(1024, 21), [certificate_to_map("sdf_scene", "ball", 1024, 1)])

@@ -4,8 +4,9 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
@@ -77,5 +78,17 @@ class Row:
         """The line of a Markdown table."""
         spread = f" ({self.spread[0]:.2f} to {self.spread[1]:.2f})" if self.spread else ""
         met = "yes" if self.met else "NO"
-        measured, goal = f"{self.measured:.2f} {self.unit}{spread}", f"≤ {self.goal:g} {self.unit}"
+        measured, goal = (
+            f"{self.measured:.2f} {self.unit}{spread}",
+            f"≤ {self.goal:.3g} {self.unit}",
+        )
         return f"| {self.what} | {measured} | {goal} | {met} | {self.note} |"
+
+
+def table(*parts: Iterable[Row]) -> None:
+    """Print the machine, and rows as they come."""
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}\n")
+    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
+    for rows in parts:
+        for row in rows:
+            print(row, flush=True)

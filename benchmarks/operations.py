@@ -123,13 +123,5 @@ def rows(side: int, repeats: int) -> Iterator[Row]:
     yield from rows_of(Fog.load(CPU), "shift", side // 2, repeats)
 
 
-def main() -> None:
-    """Measure and print one table."""
-    print(f"{machine.describe()}\n")
-    print("| what | measured | goal | met | |\n|---|---|---|---|---|")
-    for row in rows(SIDE, 9):
-        print(row, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    machine.table(rows(SIDE, 9))

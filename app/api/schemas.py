@@ -83,6 +83,7 @@ class ReportInfo(BaseModel):
     whole: bool = Field(description="whether the frame must be computed in one piece")
     bytes_per_pixel: float = Field(description="working memory of a map")
     ratio: float = Field(description="seconds of a map over seconds of the image")
+    unrecorded: str = Field(description="why tiles are not replayed from a recording; empty if so")
     error: str = Field(description="why it cannot be rendered")
     clean: bool = Field(description="whether there is nothing to change")
 

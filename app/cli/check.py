@@ -84,5 +84,6 @@ def show(name: str, reports: list[Report]) -> None:
         lines = [report.error] if report.error else []
         lines += [f"{finding.code}: {finding.message}" for finding in report.findings]
         lines += [f"{rung} was passed over: {why}" for rung, why in report.passed_over]
+        lines += [f"not recorded, so slower: {report.unrecorded}"] if report.unrecorded else []
         for line in lines:
             paper.print(f"{report.wrt}: {line}", markup=False, highlight=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from app.engine.errors import EngineError
 from app.engine.findings import Finding
 from app.engine.ladder import Verdict
 from app.engine.method import Method, find_method
+from app.engine.recording import MOST
 from app.engine.sensitivity import sensitivity_map
 from app.engine.task import Task
 from renderers import Loaded, RendererError, Wrt, parse_wrt
@@ -35,6 +36,7 @@ class Report:
         whole: whether the frame must be computed in one piece.
         bytes_per_pixel: working memory of a map.
         ratio: seconds of a map over seconds of the primal image.
+        unrecorded: why tiles are run by the renderer itself and not replayed, or an empty string.
         error: why it cannot be rendered, or an empty string.
     """
 
@@ -46,6 +48,7 @@ class Report:
     whole: bool = False
     bytes_per_pixel: float = 0.0
     ratio: float = 0.0
+    unrecorded: str = ""
     error: str = ""
 
     @property
@@ -66,6 +69,7 @@ class Report:
             "whole": self.whole,
             "bytes_per_pixel": self.bytes_per_pixel,
             "ratio": self.ratio,
+            "unrecorded": self.unrecorded,
             "error": self.error,
             "clean": self.clean,
         }
@@ -82,7 +86,7 @@ def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
     wrt = parse_wrt(name, loaded.spec.params)
     task = Task(params=params, wrt=wrt, width=WIDTH, height=HEIGHT)
     try:
-        method = find_method(loaded, task)
+        method = find_method(loaded, task, limit=MOST)
         result = sensitivity_map(loaded, task, method=method)
     except (EngineError, RendererError) as error:
         return Report(wrt=name, error=str(error))
@@ -97,6 +101,7 @@ def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
         whole=result.method.verdict.whole,
         bytes_per_pixel=cost.a_pixel(min(1, task.tangents)),
         ratio=_ratio(loaded, task, result.method, wrt),
+        unrecorded=result.method.unrecorded,
     )
 
 
