@@ -49,6 +49,10 @@ CODES: Mapping[str, str] = MappingProxyType(
             "Forward and reverse mode differ: a part is under `no_grad`, which stops reverse mode "
             "alone. The map is that of forward mode, which differences confirm."
         ),
+        "backward_differs": (
+            "Only reverse mode knows this renderer, and it gives another derivative than the "
+            "differences that the map holds: look for a mistake in its `backward`."
+        ),
         "unverified": "The map could not be compared with differences.",
     }
 )

@@ -16,6 +16,7 @@ from app.engine.errors import StrategyError
 from app.engine.extrapolation import Estimate, estimate
 from app.engine.failures import is_captured_write, is_older_function, reads_storage
 from app.engine.findings import Finding
+from app.engine.modes import modes_differ
 from app.engine.rendering import rendering
 from app.engine.rung import attempt
 from app.engine.standing import quantised, standing, undivided
@@ -137,13 +138,23 @@ class _Search:
         """Run a rung, and note what speaks against it."""
         tried = attempt(rung, self.trial, self.reference)
         if tried.verdict is not None:
-            return tried.verdict
+            return self.probed(tried.verdict)
         self.passed_over.append((rung, tried.reason))
         if tried.failure:
             self.failures[rung] = tried.failure
         elif all(finding.code != tried.doubt for finding in self.findings):
             self.findings.append(Finding(code=tried.doubt))
         return None
+
+    def probed(self, verdict: Verdict) -> Verdict:
+        """Differences beside reverse mode, where a renderer offers no more than that."""
+        known = self.findings or self.without or "forward" not in self.failures
+        if verdict.strategy != finite_difference.name or known:
+            return verdict
+        tangent = self.reference.values.to(self.trial.tile.value.dtype)
+        if not modes_differ(self.trial, tangent, unconnected=False):
+            return verdict
+        return replace(verdict, findings=(*verdict.findings, Finding(code="backward_differs")))
 
 
 __all__ = ["NONE", "Verdict", "decide"]

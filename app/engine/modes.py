@@ -22,8 +22,14 @@ def carried_together(strategy: Strategy, trial: Trial) -> int | None:
     return None if same else 1
 
 
-def modes_differ(trial: Trial, tangent: Tensor) -> bool:
-    """Whether reverse mode, where it runs, gives another derivative: `<u, J t>`, `<J'u, t>`."""
+def modes_differ(trial: Trial, tangent: Tensor, *, unconnected: bool = True) -> bool:
+    """Whether reverse mode, where it runs, gives another derivative: `<u, J t>`, `<J'u, t>`.
+
+    Args:
+        trial: the renderer on a few pixels.
+        tangent: its derivative along the trial's mixed direction.
+        unconnected: what to say where reverse mode sees no parameter, though the image moves.
+    """
     tile, direction = trial.tile, trial.mixed
     generator = torch.Generator().manual_seed(0)
     # Signs at random, so that an image which is even or odd does not cancel.
@@ -34,7 +40,7 @@ def modes_differ(trial: Trial, tangent: Tensor) -> bool:
             value = tile.value.detach().clone().requires_grad_()
             image = tile(value)
             if not image.requires_grad:
-                return bool(tangent.any())
+                return unconnected and bool(tangent.any())
             (gradient,) = torch.autograd.grad(image, value, weights.to(image.dtype))
     except Exception:  # noqa: BLE001 - foreign code may raise anything
         return False

@@ -140,6 +140,34 @@ class TestACustomOperation:
         assert "forward" in dict(found.method.verdict.passed_over)
 
 
+class WrongOnce(OldSquare):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        return 3 * ctx.saved_tensors[0] * grad
+
+
+class WrongNumpy(OldSquare):
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        return torch.from_numpy(-2 * ctx.saved_tensors[0].numpy() * grad.numpy())
+
+
+@DTYPES
+@pytest.mark.parametrize("square", [WrongOnce.apply, WrongNumpy.apply])
+def test_a_wrong_backward_that_nothing_else_knows_is_told_of(  # type: ignore[no-untyped-def]
+    square, dtype: torch.dtype
+) -> None:
+    @renderer(channels="grey")
+    def squared(pixels: Pixels, a: Tensor = param(3.0)) -> Tensor:
+        return torch.sin(square(a * pixels.x))
+
+    found = mapped(squared, "a", dtype=dtype)
+    assert found.strategy == "finite_difference"
+    assert codes(found) == {"backward_differs"}
+    assert error(found, lambda x, y: 6 * x**2 * np.cos(9 * x**2)) <= bound(found)
+
+
 class OldWithJvp(torch.autograd.Function):
     """The older form is closed to transforms, but not to dual tensors."""
 
