@@ -108,10 +108,10 @@ def with_recording(loaded: Loaded, task: Task, method: Method, limit: int) -> Me
     strategy = STRATEGIES[method.verdict.strategy] if task.wrt else None
     try:
         found = record(source, task, strategy, limit)
+        cost = trial_cost(loaded, task, method.verdict, found)
     except UnrecordableError as refusal:
         postponed = refusal.code == "postponed" and limit < MOST
         return replace(method, unrecorded=str(refusal), tried=limit if postponed else MOST)
-    cost = trial_cost(loaded, task, method.verdict, found)
     kept = (found, *method.recordings[: FRAMES - 1])
     return Method(method.verdict, cost, kept, tried=limit)
 

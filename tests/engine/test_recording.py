@@ -388,3 +388,27 @@ def test_a_strategy_that_fails_is_still_an_error() -> None:
     loaded = detached.load()
     with pytest.raises(StrategyError):
         find_method(loaded, replace(at(loaded, "p"), strategy="double_vjp"))
+
+
+@renderer(channels="rgb")
+def channel_by_channel(
+    pixels: Pixels, w: Tensor = param((1.0, 2.0, 3.0), low=0.5, high=4.0)
+) -> Tensor:
+    image = torch.zeros((*pixels.shape, 3), dtype=pixels.x.dtype)
+    for i in range(3):
+        image[..., i] = torch.sin(w[i] * pixels.x)
+    return image.clamp_(-0.9)
+
+
+def test_an_image_that_is_written_with_its_tangent_is_replayed_for_each_direction() -> None:
+    loaded = channel_by_channel.load("cpu", torch.float64)
+    task = at(loaded, "w")
+    result = sensitivity_map(loaded, task)
+    assert result.recorded
+    assert result.values is not None
+    x = (np.arange(64) + 0.5 - 32) / 24
+    expected = np.zeros((64, 3, 3))
+    for i in range(3):
+        seen = np.sin((i + 1) * x) > -0.9
+        expected[:, i, i] = np.where(seen, x * np.cos((i + 1) * x), 0)
+    np.testing.assert_allclose(result.values, np.broadcast_to(expected, (48, 64, 3, 3)), atol=1e-12)

@@ -69,12 +69,12 @@ class Replay:
 
     def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
         stages, size = self.recording.stages, where.x.numel()
-        if len(chosen) <= 1:
-            number = next(iter(chosen), -1)
-            image, *tangents = stages.whole(
-                size, self._inputs(where, number), self._scene(where, number)
-            )
-            return image, tangents
+        if len(chosen) <= 1 or not stages.separable:
+            found = [
+                stages.whole(size, self._inputs(where, number), self._scene(where, number))
+                for number in chosen or (-1,)
+            ]
+            return found[0][0], [tangent for _, *along in found for tangent in along]
         first = self._scene(where, chosen[0])
         given = stages.shared(size, self._inputs(where, chosen[0]), first)
         shared = dict(zip(stages.shared.given[1:], given[1:], strict=True))

@@ -28,6 +28,16 @@ class Stages:
         self._along = [n for n in self._pixels if Depends.DIRECTION in depends[n]]
 
     @cached_property
+    def separable(self) -> bool:
+        """Whether the image is the same for all directions: it shares no memory with a tangent."""
+        along = set(self._along)
+        return all(
+            leaf.step not in along
+            for leaf in references(self.graph.results[:1])
+            if isinstance(leaf, Output)
+        )
+
+    @cached_property
     def scene(self) -> Program:
         """What depends on no position: done once a map and direction."""
         results = self.graph.results
