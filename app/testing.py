@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import torch
 
-from app.engine import CODES, HARMLESS, Report, check
+from app.engine import CODES, Report, check
 from renderers import Renderer
 
 
@@ -51,6 +51,6 @@ def _faults(report: Report, allow: frozenset[str]) -> list[str]:
         return [f"{report.wrt}: {report.error}"]
     return [
         f"{report.wrt}: {finding.code}: {finding.message}"
-        for finding in report.findings
-        if finding.code not in allow | HARMLESS
+        for finding in report.harmful
+        if finding.code not in allow
     ]

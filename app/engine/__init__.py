@@ -1,7 +1,7 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
 from app.engine.certificate import Certificate
-from app.engine.check import HARMLESS, Report, check
+from app.engine.check import Report, check
 from app.engine.device import open_device
 from app.engine.errors import (
     CancelledError,
@@ -29,7 +29,6 @@ from app.engine.text import without_paths
 __all__ = [
     "CODES",
     "DEFAULT_BUDGET",
-    "HARMLESS",
     "MOST",
     "STRATEGY_CHOICES",
     "Arrays",

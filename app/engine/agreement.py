@@ -34,6 +34,8 @@ class Agreement:
         plain: those of the wrong ones at which a good part of the derivative is missing.
         moving: pixels at which the image moves notably.
         lost: those of the wrong ones at which the tangent is exactly zero.
+        broken: those of the wrong ones at which the tangent is no number, though the image moves
+            smoothly.
         relative: the disagreement that all but strays stay below, over the largest derivative.
     """
 
@@ -42,6 +44,7 @@ class Agreement:
     plain: Bool[Tensor, "*pixels"]
     moving: Bool[Tensor, "*pixels"]
     lost: Bool[Tensor, "*pixels"]
+    broken: Bool[Tensor, "*pixels"]
     relative: float
 
     @property
@@ -67,6 +70,8 @@ class Agreement:
     @property
     def code(self) -> str:
         """What a disagreement is to be called."""
+        if 2 * int(self.broken.sum()) > int(self.wrong.sum()):
+            return "broken_derivative"
         return "tangent_lost" if self.silent else "partly_detached"
 
 
@@ -90,8 +95,8 @@ def compare(
     weight = moved.clamp(min=FLOOR * size)
     sure = torch.isfinite(values) & (error <= 0.1 * weight)
     off = (tangent - values).abs()
-    # A tangent of NaN is reported as such, and is not a disagreement.
-    wrong = sure & (off > TOLERANCE[dtype] * weight + SAFETY * error)
+    broken = sure & ~torch.isfinite(tangent)
+    wrong = broken | (sure & (off > TOLERANCE[dtype] * weight + SAFETY * error))
     lost = wrong & (tangent == 0)
     return Agreement(
         checked=sure.any(-1),
@@ -99,6 +104,7 @@ def compare(
         plain=(wrong & (off > PLAIN * weight + SAFETY * error)).any(-1),
         moving=(sure & (moved > FLOOR * size)).any(-1),
         lost=lost.any(-1),
+        broken=broken.any(-1),
         relative=below(off[sure & torch.isfinite(off)]) / size if size else 0.0,
     )
 

@@ -93,6 +93,8 @@ def certify(tiles: Prepared, out: Arrays, verdict: Verdict, statistics: Statisti
         pixels = _shown(found.wrong, sampled)
         doubts = (Finding(code=found.agreement.code, pixels=pixels),)
     findings.extend((*doubts, *_seen(sampled)))
+    if not found.agreement.judged:
+        findings.append(Finding(code="unverified"))
     on_map = sampled.rows is not None
     return Certificate(
         relative=found.agreement.relative if on_map else verdict.relative,

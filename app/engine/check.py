@@ -13,6 +13,7 @@ from app.engine.ladder import Verdict
 from app.engine.method import Method, find_method
 from app.engine.recording import MOST
 from app.engine.sensitivity import sensitivity_map
+from app.engine.strategies.edge import edge
 from app.engine.task import Task
 from renderers import Loaded, RendererError, Wrt, parse_wrt
 
@@ -54,7 +55,13 @@ class Report:
     @property
     def clean(self) -> bool:
         """Whether an author has nothing to change."""
-        return not self.error and all(finding.code in HARMLESS for finding in self.findings)
+        return not self.error and not self.harmful
+
+    @property
+    def harmful(self) -> tuple[Finding, ...]:
+        """Findings that leave a map doubtful, or ask for a change of the code."""
+        followed = frozenset({"edges_suspected"} if self.strategy == edge.name else ())
+        return tuple(each for each in self.findings if each.code not in HARMLESS | followed)
 
     def describe(self) -> dict[str, Any]:
         """Plain data for JSON."""

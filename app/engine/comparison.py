@@ -67,6 +67,7 @@ def joined_comparisons(parts: Sequence[Comparison]) -> Comparison:
             plain=cat(each.plain for each in agreements),
             moving=cat(each.moving for each in agreements),
             lost=cat(each.lost for each in agreements),
+            broken=cat(each.broken for each in agreements),
             relative=max(each.relative for each in agreements),
         ),
         kinked=cat(part.kinked for part in parts),

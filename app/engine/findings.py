@@ -53,6 +53,11 @@ CODES: Mapping[str, str] = MappingProxyType(
             "Only reverse mode knows this renderer, and it gives another derivative than the "
             "differences that the map holds: look for a mistake in its `backward`."
         ),
+        "broken_derivative": (
+            "The derivative that torch carries is NaN or infinite where the image moves smoothly, "
+            "as that of `sqrt` or `norm` at 0 is even where `clamp` or `where` throws it away: add "
+            "a small number inside. The map is by differences where `auto` chose."
+        ),
         "unverified": "The map could not be compared with differences.",
     }
 )

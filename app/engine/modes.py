@@ -44,7 +44,7 @@ def modes_differ(trial: Trial, tangent: Tensor, *, unconnected: bool = True) -> 
             (gradient,) = torch.autograd.grad(image, value, weights.to(image.dtype))
     except Exception:  # noqa: BLE001 - foreign code may raise anything
         return False
-    if not bool(torch.isfinite(gradient).all()):
+    if not bool(torch.isfinite(gradient).all() & torch.isfinite(tangent).all()):
         # One pixel that is no number makes the sum over all of them none.
         return False
     forward = float((torch.nan_to_num(tangent) * weights).sum())

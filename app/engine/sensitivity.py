@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from app.engine import plan as planning
 from app.engine.certificate import Certificate, certify
 from app.engine.errors import DisagreementError, RenderError, StrategyError
+from app.engine.findings import Finding
 from app.engine.loop import Arrays, Loop
 from app.engine.method import (
     LAST,
@@ -29,6 +30,12 @@ from app.engine.strategies import AUTO
 from app.engine.strategies.edge import edge
 from app.engine.task import Task
 from renderers import Loaded
+
+# What is said of a map where all that moves is edges, and `edge` answers.
+FOLLOWED = Finding(
+    code="edges_suspected",
+    detail="Here it was: the map is the derivative of the image averaged over each pixel.",
+)
 
 Progress = Callable[[int, int], None]
 """Called with `rows done, rows in all` after each band."""
@@ -148,7 +155,8 @@ def _reconsidered(
         return None
     if certificate.blind and task.strategy == AUTO:
         # All that moves is edges: the derivative of pixels' averages is the only answer.
-        edges = replace(method.verdict, strategy=edge.name, findings=certificate.findings)
+        said = [each for each in certificate.findings if each.code != FOLLOWED.code]
+        edges = replace(method.verdict, strategy=edge.name, findings=(*said, FOLLOWED))
         return Method(edges, trial_cost(loaded, task, edges))
     if not certificate.refuted:
         return None

@@ -12,7 +12,7 @@ from app.engine import SensitivityMap
 from app.imaging import FORMATS, MapData, Style, heatmap
 from app.imaging.palette import NAN
 from renderers import ParameterError, Pixels, Renderer, param, renderer
-from tests.cases.asking import DTYPES, Formula, bound, codes, error, mapped, numbers
+from tests.cases.asking import DTYPES, Formula, bound, codes, error, mapped, numbers, positions
 
 
 @renderer(channels="grey")
@@ -151,3 +151,47 @@ def test_a_branch_that_is_not_taken_may_have_no_slope(
     found = mapped(source, "a", dtype=dtype)
     assert codes(found) == set()
     assert error(found, right) <= bound(found)
+
+
+@renderer(channels="grey")
+def chords(pixels: Pixels, radii: Tensor = param((0.5, 0.4, 0.3), low=0.05, high=1.0)) -> Tensor:
+    """An X-ray of three spheres: beside each, `sqrt` at 0 has a slope that `clamp` cannot stop."""
+    image = torch.zeros_like(pixels.x)
+    for i, x in enumerate((-0.4, 0.1, 0.5)):
+        apart = (pixels.x - x) ** 2 + pixels.y**2
+        image = image + 2 * torch.sqrt(torch.clamp(radii[i] ** 2 - apart, min=0.0))
+    return image
+
+
+def of_the_chords(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    maps = []
+    for radius, at in ((0.5, -0.4), (0.4, 0.1), (0.3, 0.5)):
+        inside = radius**2 - (x - at) ** 2 - y**2
+        maps.append(np.where(inside > 0, 2 * radius / np.sqrt(np.abs(inside)), 0))
+    return np.stack(maps, -1)
+
+
+@DTYPES
+def test_a_slope_that_is_no_number_where_the_image_is_smooth_is_no_answer(
+    dtype: torch.dtype,
+) -> None:
+    found = mapped(chords, "radii", size=(48, 32), dtype=dtype)
+    assert found.strategy == "finite_difference"
+    assert "broken_derivative" in codes(found)
+    values, right = numbers(found), of_the_chords(*positions((48, 32)))
+    flat = right.max(-1) < 6  # away from the silhouettes, where the slope grows without bound
+    assert np.abs(values - right)[flat].max() <= 0.02
+    assert found.statistics.nan == 0
+    forced = mapped(chords, "radii", size=(48, 32), dtype=dtype, strategy="forward", certify=False)
+    assert forced.statistics.nan > 1000
+
+
+@renderer(channels="grey")
+def switched(pixels: Pixels, r: Tensor = param(0.5, low=0.1, high=1.0)) -> Tensor:
+    """Every pixel leaps as the parameter passes its default."""
+    return r**2 * pixels.x if float(r) > 0.5 else r * pixels.x
+
+
+@DTYPES
+def test_where_the_whole_image_leaps_nothing_is_certified(dtype: torch.dtype) -> None:
+    assert codes(mapped(switched, "r", size=(48, 32), dtype=dtype)) != set()

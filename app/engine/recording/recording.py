@@ -78,7 +78,7 @@ class Replay:
         first = self._scene(where, chosen[0])
         given = stages.shared(size, self._inputs(where, chosen[0]), first)
         shared = dict(zip(stages.shared.given[1:], given[1:], strict=True))
-        tangents = []
+        tangents: list[Tensor] = []
         for number in chosen:
             known = {**self._scene(where, number), **shared}
             tangents += stages.along(size, self._inputs(where, number), known)
