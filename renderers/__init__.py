@@ -12,7 +12,7 @@ from renderers._errors import (
 )
 from renderers._params import Param, Wrt, param, parse_value, parse_wrt
 from renderers._positions import Frame, Pixels
-from renderers._registry import Registry, load, reason
+from renderers._registry import Registry, load, load_file, reason, split_target
 from renderers._spec import Spec
 
 __all__ = [
@@ -31,10 +31,12 @@ __all__ = [
     "UnknownRendererError",
     "Wrt",
     "load",
+    "load_file",
     "param",
     "parse_value",
     "parse_wrt",
     "reason",
     "renderer",
+    "split_target",
     "suggestion",
 ]

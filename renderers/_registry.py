@@ -27,7 +27,7 @@ class Registry:
     failures: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, name: str) -> Renderer:
-        """The renderer of that name.
+        """The renderer of that name, or else the one whose function or class is called so.
 
         Raises:
             LoadError: there is one, but it did not load.
@@ -37,6 +37,9 @@ class Registry:
             return self.renderers[name]
         if name in self.failures:
             raise LoadError(f"Renderer {name!r} did not load: {self.failures[name]}")
+        called = [r for r in self.renderers.values() if _called(r) == name]
+        if len(called) == 1:
+            return called[0]
         raise UnknownRendererError(
             f"There is no renderer {name!r}." + suggestion(name, self.renderers)
         )
@@ -92,6 +95,29 @@ def load(
     return registry
 
 
+def load_file(target: str) -> list[Renderer]:
+    """The renderers of one file: the one that is named, or every one that it declares.
+
+    Args:
+        target: `path/to/file.py`, or `path/to/file.py:name`; the name is the renderer's or that of
+            the Python object.
+
+    Raises:
+        LoadError: whatever its code raises, or no such file, or no renderer of that name in it.
+    """
+    label, find = _file(target)
+    try:
+        return list(find())
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"Renderer {label!r} did not load: {reason(error)}") from error
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """The path and the name of `path/to/file.py:name`; no name where the whole file is meant."""
+    path, _, name = target.rpartition(":")
+    return (path, name) if path.endswith(".py") else (target, "")
+
+
 def reason(error: BaseException) -> str:
     """Why something did not load, in one line: the kind of the error and its message."""
     message = str(error).strip()
@@ -131,13 +157,16 @@ def _checked(value: object, name: str) -> Renderer:
 
 
 def _file(target: str) -> Found:
-    path, separator, name = target.rpartition(":")
-    if not separator or not name.isidentifier():
-        path, name = target, ""
+    path, name = split_target(target)
     return name or Path(path).stem, lambda: _from_file(Path(path), name)
 
 
 def _from_file(path: Path, name: str) -> list[Renderer]:
+    module = _executed(path)
+    return [_named(module, name, path.name)] if name else _declared(module)
+
+
+def _executed(path: Path) -> ModuleType:
     if path.suffix != ".py" or not path.is_file():
         raise LoadError(f"There is no Python file {path.name!r} at the path given.")
     # The file's own folder is where its author expects its sibling modules to be found.
@@ -150,9 +179,23 @@ def _from_file(path: Path, name: str) -> list[Renderer]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    if not name:
-        return _declared(module)
-    if not hasattr(module, name):
-        known = [v.spec.name for v in vars(module).values() if isinstance(v, Renderer)]
-        raise LoadError(f"{path.name!r} has no {name!r}." + suggestion(name, known))
-    return [_checked(getattr(module, name), name)]
+    return module
+
+
+def _named(module: ModuleType, name: str, file: str) -> Renderer:
+    """The renderer that a module holds under that name, or else the one that is asked for by it.
+
+    `class PointCamera` is both `PointCamera`, as its author wrote it, and `point_camera`.
+    """
+    held = {key: value for key, value in vars(module).items() if isinstance(value, Renderer)}
+    by_name = {value.spec.name: value for value in held.values()}
+    if found := held.get(name) or by_name.get(name):
+        return found
+    if hasattr(module, name):
+        return _checked(getattr(module, name), name)  # raises: it is something else
+    raise LoadError(f"{file!r} has no {name!r}." + suggestion(name, {*held, *by_name}))
+
+
+def _called(found: Renderer) -> str:
+    """The name of the decorated function or class."""
+    return str(getattr(found.source, "__name__", ""))

@@ -1,7 +1,6 @@
 """`sensmap check`: is a renderer differentiated right, parameter by parameter, and how fast."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import torch
@@ -9,15 +8,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.terminal import Device, Options, UsageError, parse_options, plain_errors, screen
+from app.cli.target import find
+from app.cli.terminal import Device, Options, Target, parse_options, plain_errors, screen
 from app.engine import Report, check, open_device
-from renderers import Renderer, load
 
 paper = Console()
 
 
 def check_command(
-    target: Annotated[str, typer.Argument(help="my_scene.py:NAME, or the name of a renderer.")],
+    target: Target,
     wrt: Annotated[
         list[str] | None, typer.Option(help="A parameter or an entry; all by default.")
     ] = None,
@@ -42,27 +41,6 @@ def check_command(
     else:
         show(found.spec.name, reports)
     raise typer.Exit(0 if all(report.clean for report in reports) else 1)
-
-
-def find(target: str) -> Renderer:
-    """The renderer in a file, or the one of that name.
-
-    Raises:
-        UsageError: a file with several renderers, none of which is named.
-    """
-    path, _, name = target.partition(":")
-    if not path.endswith(".py"):
-        return load().get(target)
-    known = set(load().names())
-    registry = load([target])
-    if name:
-        return registry.get(name)
-    if Path(path).stem in registry.failures:
-        return registry.get(Path(path).stem)  # raises with the reason
-    new = [each for each in registry.names() if each not in known]
-    if len(new) != 1:
-        raise UsageError(f"Name one of {', '.join(new) or 'its renderers'}: {path}:NAME.")
-    return registry.get(new[0])
 
 
 def show(name: str, reports: list[Report]) -> None:

@@ -10,10 +10,12 @@ import torch
 import typer
 
 from app.captions import captioned
+from app.cli.target import find
 from app.cli.terminal import (
     Device,
     Files,
     Options,
+    Target,
     UsageError,
     parse_options,
     plain_errors,
@@ -23,13 +25,13 @@ from app.cli.terminal import (
 from app.engine import SensitivityMap, Task, open_device, sensitivity_map
 from app.imaging import FORMATS, Encoded, Format, Style
 from app.settings import Settings
-from renderers import Spec, load, parse_value, parse_wrt, suggestion
+from renderers import Spec, parse_value, parse_wrt, suggestion
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 def map_command(  # noqa: PLR0913 - one argument is one option of the command line
-    renderer: Annotated[str, typer.Argument(help="Name of the renderer.")],
+    target: Target,
     wrt: Annotated[str, typer.Option(help="What is differentiated against: radius, light[2].")],
     values: Annotated[
         list[str] | None,
@@ -70,13 +72,14 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
             overlay=overlay,
             colorbar=colorbar,
         )
-        targets = [(path, format_of(path)) for path in output or [Path(f"{renderer}_map.png")]]
-        image_target = None if image is None else (image, format_of(image))
+        outputs = [(path, format_of(path)) for path in output or ()]
+        image_output = None if image is None else (image, format_of(image))
         given = dict(assignment(text) for text in values or ())
         width, height = parse_size(size)
         if dtype not in DTYPES:
             raise UsageError(f"There is no dtype {dtype!r}." + suggestion(dtype, DTYPES))
-        source = load(files or ()).get(renderer)
+        source = find(target, files or ())
+        name = source.spec.name
         task = Task(
             params=source.spec.bind(given),
             wrt=parse_wrt(wrt, source.spec.params),
@@ -85,19 +88,18 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
             seed=seed,
             strategy=strategy,
         )
-        placed = source.load(
-            open_device(device), DTYPES[dtype], parse_options(options).get(renderer)
-        )
+        placed = source.load(open_device(device), DTYPES[dtype], parse_options(options).get(name))
         budget = Settings().memory_budget
-        with progress_bar(f"d({renderer})/d({wrt})") as rows:
+        with progress_bar(f"d({name})/d({wrt})") as rows:
             result = sensitivity_map(placed, task, budget=budget, progress=rows)
-        request = {"renderer": renderer, "wrt": wrt, "params": given, "width": width,
+        request = {"renderer": name, "wrt": wrt, "params": given, "width": width,
                    "height": height, "seed": seed, "dtype": dtype}  # fmt: skip
-        for path, form in targets:
+        outputs = outputs or [(Path(f"{name}_map.png"), FORMATS["png"])]
+        for path, form in outputs:
             write(path, encode(result, source.spec, task, form, style, request))
-        if image_target:
-            write(image_target[0], image_target[1].encode_image(result.image, {}))
-        report(result, [path for path, _ in targets])
+        if image_output:
+            write(image_output[0], image_output[1].encode_image(result.image, {}))
+        report(result, [path for path, _ in outputs])
 
 
 def encode(

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
+from app.cli.target import find, held, is_file
 from app.cli.terminal import Files, Options, parse_options, plain_errors
 from app.engine import Task, decide
 from renderers import Param, Registry, Renderer, load, parse_wrt, reason
@@ -15,15 +16,23 @@ paper = Console()
 
 
 def renderers_command(
-    name: Annotated[str, typer.Argument(help="A renderer; all of them by default.")] = "",
+    name: Annotated[
+        str, typer.Argument(help="A renderer, or FILE.py:NAME; all of them by default.")
+    ] = "",
     files: Files = None,
     options: Options = None,
 ) -> None:
     """List the renderers and what did not load, or show the parameters of one."""
     with plain_errors():
-        registry = tried(load(files or ()), parse_options(options))
+        given = parse_options(options)
+        if is_file(name):
+            found = find(name)
+            show(found, given.get(found.spec.name, {}))
+            return
+        registry = tried(load(files or ()), given)
         if name:
-            show(registry.get(name), parse_options(options).get(name, {}))
+            found = held(registry, name)
+            show(found, given.get(found.spec.name, {}))
         else:
             show_all(registry)
 

@@ -13,6 +13,14 @@ from app.engine import EngineError
 from app.imaging import ImagingError
 from renderers import RendererError
 
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="RENDERER",
+        help="The name of a renderer, or FILE.py:NAME for one of your own: its name, or that of "
+        "its function or class.",
+    ),
+]
 Files = Annotated[
     list[str] | None,
     typer.Option("--renderer", metavar="FILE.py:NAME", help="A renderer of your own; repeatable."),

@@ -3,7 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from renderers import LoadError, Registry, UnknownRendererError, load
+from renderers import (
+    LoadError,
+    Registry,
+    UnknownRendererError,
+    load,
+    load_file,
+    split_target,
+)
 from renderers import _registry as registry_module
 from renderers.disc import disc
 
@@ -14,6 +21,26 @@ from renderers import Pixels, param, renderer
 @renderer(channels="grey")
 def mine(pixels: Pixels, level: Tensor = param(1.0)) -> Tensor:
     return level * pixels.x
+"""
+
+
+CLASSES = """
+from torch import Tensor
+from renderers import Pixels, param, renderer
+
+@renderer(channels="grey")
+class PointCamera:
+    def __init__(self, device, dtype):
+        self.level = 2.0
+
+    def render(self, pixels: Pixels, level: Tensor = param(1.0)) -> Tensor:
+        return self.level * level * pixels.x
+
+@renderer(channels="grey", name="rings")
+def ripples(pixels: Pixels, level: Tensor = param(1.0)) -> Tensor:
+    return level * pixels.y
+
+point = 3
 """
 
 
@@ -93,3 +120,80 @@ def test_each_name_is_told_before_its_code_runs() -> None:
     told: list[str] = []
     found = load(plugins=False, loading=told.append)
     assert set(found.names()) <= set(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("PointCamera", "point_camera"),
+        ("point_camera", "point_camera"),
+        ("ripples", "rings"),
+        ("rings", "rings"),
+    ],
+)
+def test_a_renderer_in_a_file_has_its_own_name_and_that_of_the_object(
+    tmp_path: Path, name: str, expected: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(CLASSES)
+    (found,) = load_file(f"{path}:{name}")
+    assert found.spec.name == expected
+    registry = load([f"{path}:{name}"], plugins=False)
+    assert not registry.failures
+    assert registry.get(name) is registry.get(expected)
+    assert expected in registry.names()
+    assert registry.names().count(name) == (name == expected)
+
+
+def test_a_file_without_a_name_gives_all_its_renderers(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(CLASSES)
+    assert [each.spec.name for each in load_file(str(path))] == ["point_camera", "rings"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("PointCamra", "Did you mean 'PointCamera'"),
+        ("point_camra", "Did you mean 'point_camera'"),
+        ("point", "is no renderer"),
+    ],
+)
+def test_a_name_that_a_file_does_not_hold_is_answered_with_one_that_works(
+    tmp_path: Path, name: str, words: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(CLASSES)
+    with pytest.raises(LoadError, match=words):
+        load_file(f"{path}:{name}")
+
+
+def test_whatever_a_file_raises_is_the_reason_that_it_did_not_load(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import sys; sys.exit(3)")
+    with pytest.raises(LoadError, match="'mine' did not load: SystemExit: 3"):
+        load_file(str(path))
+
+
+def test_a_name_that_two_objects_have_is_none(tmp_path: Path) -> None:
+    for stem in ("one", "other"):
+        text = GOOD.replace('channels="grey"', f'channels="grey", name="{stem}"')
+        (tmp_path / f"{stem}.py").write_text(text)
+    registry = load([str(tmp_path / "one.py"), str(tmp_path / "other.py")], plugins=False)
+    with pytest.raises(UnknownRendererError):
+        registry.get("mine")
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("a/mine.py:rings", ("a/mine.py", "rings")),
+        ("a/mine.py", ("a/mine.py", "")),
+        ("a/mine.py:", ("a/mine.py", "")),
+        ("C:/a/mine.py", ("C:/a/mine.py", "")),
+        ("C:/a/mine.py:rings", ("C:/a/mine.py", "rings")),
+        ("mine.txt:rings", ("mine.txt:rings", "")),
+    ],
+)
+def test_a_path_and_a_name_are_told_apart(target: str, expected: tuple[str, str]) -> None:
+    assert split_target(target) == expected
