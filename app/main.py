@@ -1,8 +1,10 @@
 """The application: wiring only."""
 
+import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -13,6 +15,9 @@ from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
 from app.settings import Settings
 
 WEB = Path(__file__).parent / "web"
+LOG = logging.getLogger("sensmap")
+# Between two looks at what the backend could not load: a worker that dies brings up another.
+LOOK_S = 0.5
 
 
 def create_app(settings: Settings | None = None, backend: Backend | None = None) -> FastAPI:
@@ -36,7 +41,11 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await backend.start()
+        telling = asyncio.create_task(tell_failures(backend))
         yield
+        telling.cancel()
+        with suppress(asyncio.CancelledError):
+            await telling
         await backend.stop()
 
     app = FastAPI(
@@ -60,3 +69,18 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     docs.describe(app)
     app.mount("/", docs.Pages(directory=WEB, html=True), name="web")
     return app
+
+
+async def tell_failures(backend: Backend) -> None:
+    """Log once, for the operator, why each renderer that did not load did not; never ends.
+
+    The server is up without it, so that nobody would read `/readyz` to find out.
+    """
+    told: dict[str, str] = {}
+    while True:
+        known = backend.catalogue
+        for name, why in (known.failures if known else {}).items():
+            if told.get(name) != why:
+                told[name] = why
+                LOG.warning("sensmap: renderer %r did not load: %s", name, why)
+        await asyncio.sleep(LOOK_S)
