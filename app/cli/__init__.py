@@ -1,5 +1,8 @@
 """The command line: the engine without a server, and the server."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from app.cli.check import check_command
@@ -14,6 +17,27 @@ cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def tell_version(wanted: bool) -> None:
+    """Print the version and stop, where it is asked for."""
+    if wanted:
+        typer.echo(f"sensmap {version('sensmap')}")
+        raise typer.Exit
+
+
+@cli.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=tell_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """What may stand before a command."""
+
+
 cli.command("check")(check_command)
 cli.command("map")(map_command)
 cli.command("renderers")(renderers_command)

@@ -52,6 +52,12 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
     rescale: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Values at the ends of the colormap.")
     ] = None,
+    symmetric: Annotated[
+        bool,
+        typer.Option(
+            "--symmetric/--no-symmetric", help="Whether a range that is found is symmetric about 0."
+        ),
+    ] = True,
     norm: Annotated[str, typer.Option(help="linear, symlog or abs.")] = "linear",
     channel: Annotated[
         str, typer.Option(help="mean, luminance, norm, or a channel's name or index.")
@@ -67,6 +73,7 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
         style = Style(
             colormap_name=colormap,
             rescale=parse_range(rescale),
+            symmetric=symmetric,
             norm=norm,
             channel=int(channel) if channel.isdigit() else channel,
             overlay=overlay,
@@ -135,7 +142,8 @@ def write(path: Path, encoded: Encoded) -> None:
 def report(result: SensitivityMap, paths: Sequence[Path]) -> None:
     """Say what was computed, in two lines."""
     said = result.statistics
-    low, high = (said.low, said.high) if said.finite else (math.nan, math.nan)
+    # Adding zero makes 0 of -0.
+    low, high = (said.low + 0.0, said.high + 0.0) if said.finite else (math.nan, math.nan)
     screen.print(
         f"{', '.join(map(str, paths))}: {low:.6g} to {high:.6g}, {said.nan} NaN, "
         f"strategy {result.strategy}, {result.seconds['compute']:.2f} s in bands of "

@@ -87,4 +87,5 @@ def default_text(declared: Param) -> str:
     entries = declared.default.flatten().tolist()
     if len(entries) > 8:
         return f"shape {list(declared.shape)}"
-    return ",".join(f"{entry:g}" for entry in entries)
+    # Adding zero makes 0 of -0.
+    return ",".join(f"{entry + 0.0:g}" for entry in entries)

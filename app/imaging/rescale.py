@@ -32,7 +32,7 @@ _TINIEST = 5e-324  # the smallest float above zero
 
 @dataclass(frozen=True, slots=True)
 class Rescale:
-    """The values that the two ends of the colormap stand for.
+    """The values that the two ends of the colormap stand for; 0 where -0 is given.
 
     Raises:
         InvalidRescaleError: Not finite, or not in increasing order.
@@ -48,6 +48,10 @@ class Rescale:
                 "A range is two finite numbers, the lower one first, such as [-1, 1]; "
                 f"got {quote([self.low, self.high])}."
             )
+        # An end is written in headers and beside the picture, where "-0" only puzzles.
+        set_field = object.__setattr__  # the one way to complete a frozen instance
+        set_field(self, "low", self.low + 0.0)
+        set_field(self, "high", self.high + 0.0)
 
     @property
     def limit(self) -> float:

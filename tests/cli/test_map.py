@@ -47,6 +47,40 @@ def test_a_file_of_ones_own_is_mapped(tmp_path: Path) -> None:
     assert np.load(tmp_path / "map.npy")[0, :, 0].tolist() == [-0.75, -0.25, 0.25, 0.75]
 
 
+def test_a_zero_has_no_sign(tmp_path: Path) -> None:
+    text = SCENE.replace("slope * pixels.x", "-slope * pixels.x.clamp(min=0)")
+    (tmp_path / "scene.py").write_text(text.replace("param(2.0)", "param(-0.0)"))
+    code, said = run("map", f"{tmp_path}/scene.py:ramp", "--wrt", "slope", "--size", "4x4",
+                     "-o", tmp_path / "map.npy")  # fmt: skip
+    assert code == 0, said
+    assert np.signbit(np.load(tmp_path / "map.npy").max())
+    assert "-0.75 to 0, " in said
+    shown = run("renderers", f"{tmp_path}/scene.py")[1]
+    assert shown.splitlines()[-1].split()[:2] == ["slope", "0"]
+
+
+def drawn_range(path: Path) -> list[float]:
+    with Image.open(path) as picture:
+        found: list[float] = json.loads(picture.info["sensmap:rescale"])
+        return found
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [([], (-0.75, 0.75)), (["--symmetric"], (-0.75, 0.75)), (["--no-symmetric"], (-0.75, 0.0))],
+)
+def test_a_range_is_symmetric_unless_it_is_not_to_be(
+    tmp_path: Path, words: list[str], expected: tuple[float, float]
+) -> None:
+    text = SCENE.replace("slope * pixels.x", "slope * pixels.x.clamp(max=0)")
+    (tmp_path / "scene.py").write_text(text)
+    path = tmp_path / "map.png"
+    code, said = run("map", f"{tmp_path}/scene.py", "--wrt", "slope", "--size", "4x4",
+                     "-o", path, *words)  # fmt: skip
+    assert code == 0, said
+    assert tuple(drawn_range(path)) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

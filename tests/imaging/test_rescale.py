@@ -176,3 +176,9 @@ def test_a_range_that_nothing_can_be_drawn_in_is_refused(low: float, high: float
     with pytest.raises(InvalidRescaleError, match="finite") as caught:
         Rescale(low, high)
     assert caught.value.code == "invalid_rescale"
+
+
+def test_an_end_at_zero_is_never_minus_zero() -> None:
+    found = robust_rescale(np.array([-1.0, -0.5, -0.0]), symmetric=False)
+    for rescale in (found, Rescale(-1.0, -0.0), Rescale(-0.0, 1.0)):
+        assert "-0.0" not in f"{rescale.low!r}, {rescale.high!r}"
