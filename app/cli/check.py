@@ -1,16 +1,17 @@
 """`sensmap check`: is a renderer differentiated right, parameter by parameter, and how fast."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import torch
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.cli.target import find
-from app.cli.terminal import Device, Options, Target, parse_options, plain_errors, screen
-from app.engine import Report, check, open_device
+from app.cli.arguments import Device, Options, Target, parse_options
+from app.cli.terminal import plain_errors, screen
+
+if TYPE_CHECKING:
+    from app.engine import Report
 
 paper = Console()
 
@@ -26,10 +27,16 @@ def check_command(
 ) -> None:
     """Check each parameter of a renderer against differences; exit status 1 if any is wrong."""
     with plain_errors():
+        given = parse_options(options)
+
+        # Only now, because they import torch, which takes seconds.
+        import torch
+
+        from app.cli.target import find
+        from app.engine import check, open_device
+
         found = find(target)
-        placed = found.load(
-            open_device(device), torch.float32, parse_options(options).get(found.spec.name)
-        )
+        placed = found.load(open_device(device), torch.float32, given.get(found.spec.name))
         params = found.spec.bind({})
         names = wrt or list(found.spec.params)
         reports = []
@@ -43,7 +50,7 @@ def check_command(
     raise typer.Exit(0 if all(report.clean for report in reports) else 1)
 
 
-def show(name: str, reports: list[Report]) -> None:
+def show(name: str, reports: list["Report"]) -> None:
     """A table of the parameters, then what to change."""
     columns = ("parameter", "strategy", "agreement", "time/image", "bytes/pixel", "")
     table = Table(*columns, box=None, pad_edge=False, title=name, title_justify="left")

@@ -1,33 +1,23 @@
 """`sensmap map`: compute a map and write it to files."""
 
-import math
-import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import torch
 import typer
 
-from app.captions import captioned
-from app.cli.target import find
-from app.cli.terminal import (
+from app.cli.arguments import (
     Device,
     Files,
     Options,
     Target,
-    UsageError,
+    format_of,
+    parse_assignment,
+    parse_dtype,
     parse_options,
-    plain_errors,
-    progress_bar,
-    screen,
+    parse_range,
+    parse_size,
 )
-from app.engine import SensitivityMap, Task, open_device, sensitivity_map
-from app.imaging import FORMATS, Encoded, Format, Style
-from app.settings import Settings
-from renderers import Spec, parse_value, parse_wrt, suggestion
-
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+from app.cli.terminal import plain_errors, progress_bar
 
 
 def map_command(  # noqa: PLR0913 - one argument is one option of the command line
@@ -70,6 +60,9 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
 ) -> None:
     """Compute d(image)/d(WRT) and write it, as a picture or as numbers."""
     with plain_errors():
+        # What can be refused without torch comes before torch, which takes seconds to import.
+        from app.imaging import Style
+
         style = Style(
             colormap_name=colormap,
             rescale=parse_range(rescale),
@@ -81,12 +74,21 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
         )
         outputs = [(path, format_of(path)) for path in output or ()]
         image_output = None if image is None else (image, format_of(image))
-        given = dict(assignment(text) for text in values or ())
+        texts = [parse_assignment(text) for text in values or ()]
         width, height = parse_size(size)
-        if dtype not in DTYPES:
-            raise UsageError(f"There is no dtype {dtype!r}." + suggestion(dtype, DTYPES))
+        dtype, given_options = parse_dtype(dtype), parse_options(options)
+
+        import torch
+
+        from app.cli.output import encode, report, write
+        from app.cli.target import find
+        from app.engine import Task, open_device, sensitivity_map
+        from app.settings import Settings
+        from renderers import parse_value, parse_wrt
+
         source = find(target, files or ())
         name = source.spec.name
+        given = {key: parse_value(key, text) for key, text in texts}
         task = Task(
             params=source.spec.bind(given),
             wrt=parse_wrt(wrt, source.spec.params),
@@ -95,110 +97,17 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
             seed=seed,
             strategy=strategy,
         )
-        placed = source.load(open_device(device), DTYPES[dtype], parse_options(options).get(name))
+        placed = source.load(open_device(device), getattr(torch, dtype), given_options.get(name))
         budget = Settings().memory_budget
         with progress_bar(f"d({name})/d({wrt})") as rows:
             result = sensitivity_map(placed, task, budget=budget, progress=rows)
         request = {"renderer": name, "wrt": wrt, "params": given, "width": width,
                    "height": height, "seed": seed, "dtype": dtype}  # fmt: skip
-        outputs = outputs or [(Path(f"{name}_map.png"), FORMATS["png"])]
+        if not outputs:
+            path = Path(f"{name}_map.png")
+            outputs = [(path, format_of(path))]
         for path, form in outputs:
             write(path, encode(result, source.spec, task, form, style, request))
         if image_output:
             write(image_output[0], image_output[1].encode_image(result.image, {}))
         report(result, [path for path, _ in outputs])
-
-
-def encode(
-    result: SensitivityMap,
-    spec: Spec,
-    task: Task,
-    form: Format,
-    style: Style,
-    request: Mapping[str, Any],
-) -> Encoded:
-    """A map in a format, with what was asked and how it was got."""
-    assert result.values is not None  # noqa: S101 - asked for a map
-    assert task.wrt is not None  # noqa: S101
-    metadata = {
-        "request": request,
-        "strategy": result.strategy,
-        "tiles": "recorded" if result.recorded else "eager",
-        "statistics": result.statistics.describe(),
-        "certificate": result.certificate and result.certificate.describe(),
-    }
-    return form.encode(captioned(result.values, result.image, spec, task.wrt), style, metadata)
-
-
-def write(path: Path, encoded: Encoded) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(path.name + ".part")
-    with draft.open("wb") as file:
-        for chunk in encoded.chunks:
-            file.write(chunk)
-    draft.replace(path)
-
-
-def report(result: SensitivityMap, paths: Sequence[Path]) -> None:
-    """Say what was computed, in two lines."""
-    said = result.statistics
-    # Adding zero makes 0 of -0.
-    low, high = (said.low + 0.0, said.high + 0.0) if said.finite else (math.nan, math.nan)
-    screen.print(
-        f"{', '.join(map(str, paths))}: {low:.6g} to {high:.6g}, {said.nan} NaN, "
-        f"strategy {result.strategy}, {result.seconds['compute']:.2f} s in bands of "
-        f"{result.plan.rows} rows",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
-
-
-def format_of(path: Path) -> Format:
-    """The format that a file's suffix names.
-
-    Raises:
-        UsageError: none has that suffix.
-    """
-    name = path.suffix.removeprefix(".").lower()
-    if name not in FORMATS:
-        raise UsageError(f"{path.name!r} names no format." + suggestion(name, FORMATS))
-    return FORMATS[name]
-
-
-def assignment(text: str) -> tuple[str, Any]:
-    """Read `NAME=VALUE`.
-
-    Raises:
-        UsageError: it is not of that form.
-    """
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"--set wants NAME=VALUE; got {text!r}.")
-    return name, parse_value(name, value)
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Read `WIDTHxHEIGHT`.
-
-    Raises:
-        UsageError: it is not of that form, or a side is 0.
-    """
-    match = re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})", text)
-    if match is None:
-        raise UsageError(f"--size wants WIDTHxHEIGHT, such as 1024x768; got {text!r}.")
-    return int(match[1]), int(match[2])
-
-
-def parse_range(text: str | None) -> tuple[float, float] | None:
-    """Read `LOW,HIGH`.
-
-    Raises:
-        UsageError: it is not of that form.
-    """
-    if text is None:
-        return None
-    numbers = parse_value("rescale", text)
-    if not isinstance(numbers, list) or len(numbers) != 2:
-        raise UsageError(f"--rescale wants LOW,HIGH; got {text!r}.")
-    return numbers[0], numbers[1]

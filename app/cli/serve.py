@@ -3,11 +3,9 @@
 from typing import Annotated, Any
 
 import typer
-import uvicorn
 
-from app.cli.terminal import Files, Options, parse_options, plain_errors, screen
-from app.main import create_app
-from app.settings import Settings
+from app.cli.arguments import Files, Options, parse_options
+from app.cli.terminal import plain_errors, screen
 
 
 def serve_command(
@@ -21,16 +19,24 @@ def serve_command(
     options: Options = None,
 ) -> None:
     """Serve maps over HTTP. Every `SENSMAP_*` setting counts; options on this line come first."""
-    given: dict[str, Any] = {
-        "host": host,
-        "port": port,
-        "device": device,
-        "memory_budget": memory_budget,
-        "renderers": tuple(files) if files else None,
-        "options": parse_options(options) or None,
-    }
     with plain_errors():
+        from app.settings import Settings
+
+        given: dict[str, Any] = {
+            "host": host,
+            "port": port,
+            "device": device,
+            "memory_budget": memory_budget,
+            "renderers": tuple(files) if files else None,
+            "options": parse_options(options) or None,
+        }
         settings = Settings(**{key: value for key, value in given.items() if value is not None})
+
+    # Only now, because what is behind it imports torch, which takes seconds.
+    import uvicorn
+
+    from app.main import create_app
+
     screen.print(f"sensmap: http://{settings.host}:{settings.port}/", highlight=False)
     uvicorn.run(
         create_app(settings), host=settings.host, port=settings.port, log_level="warning",

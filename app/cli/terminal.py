@@ -1,37 +1,11 @@
-"""What every command shares: its options, its errors, and what it shows while it works."""
+"""What every command shares: its errors, and what it shows while it works."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-from app.engine import EngineError
-from app.imaging import ImagingError
-from renderers import RendererError
-
-Target = Annotated[
-    str,
-    typer.Argument(
-        metavar="RENDERER",
-        help="The name of a renderer, or FILE.py:NAME for one of your own: its name, or that of "
-        "its function or class.",
-    ),
-]
-Files = Annotated[
-    list[str] | None,
-    typer.Option("--renderer", metavar="FILE.py:NAME", help="A renderer of your own; repeatable."),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", metavar="RENDERER.OPTION=VALUE", help="An option of a renderer; repeatable."
-    ),
-]
-Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:N, or auto.")]
 
 screen = Console(stderr=True)
 
@@ -45,12 +19,36 @@ def plain_errors() -> Iterator[None]:
     """One line and exit status 2 for what the user can put right; no traceback."""
     try:
         yield
-    except ValidationError as error:
-        _complain("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()))
+    except Exception as error:
+        if not _is_the_users(error):
+            raise
+        _complain(_in_words(error))
         raise typer.Exit(2) from error
-    except (UsageError, EngineError, RendererError, ImagingError, OSError) as error:
-        _complain(str(error))
-        raise typer.Exit(2) from error
+
+
+def _is_the_users(error: Exception) -> bool:
+    """Whether the user can put it right.
+
+    The light rooms are asked first: torch, behind the heavy ones, is there by now if it is needed.
+    """
+    from pydantic import ValidationError
+
+    from app.imaging import ImagingError
+
+    if isinstance(error, UsageError | OSError | ImagingError | ValidationError):
+        return True
+    from app.engine import EngineError
+    from renderers import RendererError
+
+    return isinstance(error, EngineError | RendererError)
+
+
+def _in_words(error: Exception) -> str:
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+    return str(error)
 
 
 def _complain(text: str) -> None:
@@ -75,19 +73,3 @@ class RowsDone:
     def __call__(self, done: int, total: int) -> None:
         """Say that `done` of `total` rows are computed."""
         self.bar.update(self.row, completed=done, total=total)
-
-
-def parse_options(texts: list[str] | None) -> dict[str, dict[str, str]]:
-    """Read `RENDERER.OPTION=VALUE`, each.
-
-    Raises:
-        UsageError: one is not of that form.
-    """
-    options: dict[str, dict[str, str]] = {}
-    for text in texts or ():
-        target, equals, value = text.partition("=")
-        renderer, dot, option = target.partition(".")
-        if not (equals and dot and renderer and option):
-            raise UsageError(f"--option wants RENDERER.OPTION=VALUE; got {text!r}.")
-        options.setdefault(renderer, {})[option] = value
-    return options

@@ -93,6 +93,8 @@ def test_a_range_is_symmetric_unless_it_is_not_to_be(
         (["map", "disc", "--wrt", "radius", "--set", "radius=9"], "between 0.05 and 1.5"),
         (["map", "disc", "--wrt", "radius", "--colormap", "vikk"], "vik"),
         (["map", "disc", "--wrt", "radius", "--rescale", "1"], "LOW,HIGH"),
+        (["map", "disc", "--wrt", "radius", "--rescale", "1,two"], "LOW,HIGH"),
+        (["map", "disc", "--wrt", "radius", "--rescale", "nan,1"], "two finite numbers"),
         (["map", "disc", "--wrt", "radius", "--rescale", "2,1"], "2"),
         (["map", "disc", "--wrt", "radius", "--dtype", "float16"], "float32"),
         (["map", "disc", "--wrt", "radius", "--device", "cuda:9"], "cuda:9"),
