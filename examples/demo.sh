@@ -8,6 +8,8 @@ command -v curl > /dev/null || { echo "the demo shows curl, which is not install
 
 PORT="${PORT:-$("$BIN/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}"
 URL="http://127.0.0.1:$PORT"
+# Where `make serve` listens: what is printed is for there, as the demo's own server stops with it.
+SERVE="http://127.0.0.1:8000"
 "$BIN/sensmap" serve --port "$PORT" 2> "$OUT/server.log" &
 SERVER=$!
 trap 'kill "$SERVER" 2> /dev/null || true' EXIT
@@ -23,23 +25,25 @@ until curl --silent --fail --output /dev/null "$URL/readyz"; do
     sleep 0.2
 done
 
-# Print a command so that it can be copied, then run it.
+# Print a command so that it can be copied, then run it: `show PATH OPTIONS...`.
 show() {
+    path=$1
+    shift
     line="curl"
-    for word in "$@"; do
+    for word in "$SERVE$path" "$@"; do
         case "$word" in
             *[!A-Za-z0-9_./:=-]*) line="$line '$word'" ;;
             *) line="$line $word" ;;
         esac
     done
     printf '\n$ %s\n' "$line"
-    curl --silent --show-error --fail "$@"
+    curl --silent --show-error --fail "$URL$path" "$@"
 }
 
 BODY='{"wrt": "radius", "params": {"radius": 0.7}, "colorbar": true}'
-show "$URL/v1/renderers/sphere/map" -d "$BODY" -o "$OUT/map.png"
-show "$URL/v1/renderers/sphere/map?format=npy" -d "$BODY" -o "$OUT/map.npy"
-show "$URL/v1/renderers/sphere/image.png?radius=0.7" -o "$OUT/image.png"
+show "/v1/renderers/sphere/map" -d "$BODY" -o "$OUT/map.png"
+show "/v1/renderers/sphere/map?format=npy" -d "$BODY" -o "$OUT/map.npy"
+show "/v1/renderers/sphere/image.png?radius=0.7" -o "$OUT/image.png"
 
 echo
 "$BIN/python" - "$OUT" << 'PYTHON'
@@ -51,4 +55,7 @@ values = np.load(sys.argv[1] + "/map.npy")
 print(f"{sys.argv[1]}/map.npy: shape {values.shape}, {values.dtype}, {values.min():.4g} to {values.max():.4g}")
 PYTHON
 echo "$OUT/map.png and $OUT/image.png are the pictures."
-echo "The dashboard of this server was at $URL/ ; 'make serve' keeps one up at http://127.0.0.1:8000/ ."
+echo
+echo "The commands work as printed while 'make serve' runs, which has the dashboard at $SERVE/ ."
+echo "(The demo asked a server of its own at $URL, which stops now; its log is $OUT/server.log.)"
+echo "The command line is $BIN/sensmap, or sensmap after '. $BIN/activate'."
