@@ -103,13 +103,22 @@ def next_request(
         try:
             return channel.requests.get(timeout=IDLE_S)
         except queue.Empty:
-            if studio.record_one():
+            if recorded_one(studio):
                 continue
             found = next(unknown, None)
         if found is None:
             break
         probe(studio, channel, *found)
     return channel.requests.get()
+
+
+def recorded_one(studio: Studio) -> bool:
+    """Make a recording that is waited for; whether there was one to make."""
+    try:
+        return studio.record_one()
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+        LOG.warning("recording: %s", without_paths(str(error)))
+        return True
 
 
 def probe(studio: Studio, channel: Channel, name: str, wrt: str) -> None:

@@ -93,16 +93,19 @@ def fit(measure: Callable[[int, int], int], tangents: int) -> Cost:
 
 
 def fit_recorded(measure: Callable[[int, int], int], tangents: int) -> Cost:
-    """The cost model of a recording, whose working memory is that of its tensors of pixels alone.
+    """The cost model of a recording.
 
     One direction is carried together with the image, and values are let go on the way; for several
     the image's are kept for all of them.
     """
-    if tangents <= 1:
-        return Cost(0.0, max(1.0, measure(TRIAL_PIXELS, tangents) / TRIAL_PIXELS), 0.0)
-    two, three = (measure(TRIAL_PIXELS, number) / TRIAL_PIXELS for number in (2, 3))
-    each = max(1.0, three - two)
-    return Cost(0.0, max(1.0, two - 2 * each), each)
+    carried = min(tangents, 2)
+    small, large = measure(TRIAL_PIXELS, carried), measure(2 * TRIAL_PIXELS, carried)
+    pixel = max(1.0, (large - small) / TRIAL_PIXELS)
+    fixed = max(0.0, large - 2 * TRIAL_PIXELS * pixel)
+    if carried < 2:
+        return Cost(fixed, pixel, 0.0)
+    each = max(1.0, (measure(2 * TRIAL_PIXELS, 3) - large) / (2 * TRIAL_PIXELS))
+    return Cost(fixed, max(1.0, pixel - 2 * each), each)
 
 
 def choose(

@@ -10,12 +10,13 @@ from app.engine.evaluate import evaluate, flattened
 from app.engine.frame import Band, window
 from app.engine.ladder import Verdict
 from app.engine.memory import out_of_memory
-from app.engine.recording import Recording, Replay, UnrecordableError
+from app.engine.recording import Recording, Replay, UnrecordableError, same_image
 from app.engine.rendering import rendering
 from app.engine.standing import undivided
 from app.engine.strategies import Strategy
 from app.engine.task import Task
 from app.engine.tile import Tile
+from app.engine.trial import spread
 from renderers import Loaded, Pixels
 
 
@@ -57,6 +58,16 @@ class Prepared:
     def whole(self) -> bool:
         """Whether the frame must be evaluated in one piece."""
         return self.loaded.spec.halo is None
+
+    def holds(self) -> bool:
+        """Whether a replay has the renderer's own image at these values, at some pixels."""
+        if self.replay is None:
+            return True
+        name = self.task.wrt.name if self.task.wrt else next(iter(self.params), "")
+        device, dtype = self.loaded.device, self.loaded.dtype
+        few = spread(self.task.width, self.task.height, device, dtype)
+        tile = Tile(self.loaded, flattened(few), self.params, name, self.task.seed)
+        return same_image(self.replay, tile)
 
     def evaluate(
         self, band: Band, chunk: slice

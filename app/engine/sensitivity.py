@@ -205,6 +205,9 @@ def _computed(
         device=loaded.device,
         whole=tiles.whole,
     )
+    with few_threads(tiles.loaded):
+        if not tiles.holds():
+            raise UnrecordableError("differs", "Replayed at these values, its image differs.")
     marks.append(time.perf_counter())
     loop = Loop(tiles, out, plan)
     for done in loop.bands(cancelled):

@@ -40,13 +40,14 @@ class Statistics:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the finite values."""
-        return self.total / self.finite if self.finite else None
+        """Mean of the finite values; None where there are none, or their sum is beyond float64."""
+        return self.total / self.finite if self.finite and math.isfinite(self.total) else None
 
     @property
     def rms(self) -> float | None:
-        """Root mean square of the finite values."""
-        return math.sqrt(self.squares / self.finite) if self.finite else None
+        """Root mean square of the finite values; None as for the mean."""
+        known = self.finite and math.isfinite(self.squares)
+        return math.sqrt(self.squares / self.finite) if known else None
 
     def __add__(self, other: "Statistics") -> "Statistics":
         """The statistics of both sets of values together."""
@@ -120,12 +121,16 @@ def measure(values: Float[Tensor, "..."]) -> Statistics:
         low, high = (float(bound) for bound in torch.aminmax(values))
         # The norm is taken in float64: squares of float32 values overflow beyond 1e19.
         norm = float(torch.linalg.vector_norm(values, dtype=torch.float64))
-        return Statistics(size=values.numel(), low=low, high=high, total=total, squares=norm**2)
+        return Statistics(size=values.numel(), low=low, high=high, total=total, squares=norm * norm)
     counts = {
         "nan": int(values.isnan().sum()),
         "posinf": int(values.isposinf().sum()),
         "neginf": int(values.isneginf().sum()),
     }
+    if not any(counts.values()):
+        # Each is finite; it is their sum that is beyond float64.
+        low, high = (float(bound) for bound in torch.aminmax(values))
+        return Statistics(size=values.numel(), low=low, high=high, total=math.inf, squares=math.inf)
     finite = values[values.isfinite()]
     rest = measure(finite) if finite.numel() else Statistics()
     return rest + Statistics(size=sum(counts.values()), **counts)

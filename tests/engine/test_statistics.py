@@ -64,3 +64,11 @@ def test_nothing_finite_is_fetched_as_such() -> None:
     later = total([measure_later(torch.tensor([math.nan, math.inf]))])
     assert (later.finite, later.low, later.high) == (0, math.inf, -math.inf)
     assert later.describe()["mean"] is None
+
+
+def test_sums_beyond_float64_are_not_told() -> None:
+    values = torch.full((4,), 1.5e308, dtype=torch.float64)
+    for got in (measure(values), total([measure_later(values)])):
+        assert (got.finite, got.low, got.high) == (4, 1.5e308, 1.5e308)
+        assert got.describe()["mean"] is None
+        assert got.describe()["rms"] is None

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from app.engine.evaluate import flattened
 from app.engine.recording.errors import UnrecordableError
-from app.engine.recording.recording import Recording
+from app.engine.recording.recording import Recording, Replay
 from app.engine.strategies import Strategy
 from app.engine.tile import Tile
 from app.engine.trial import spread
@@ -14,6 +14,9 @@ from renderers import Param, Pixels
 # How far parameters are moved, as a part of the way to an inner point of their range.
 MOVED = 0.05
 INNER = 0.37
+# Parts of their ranges to which parameters are moved for a look at the image alone, at few pixels.
+FAR = (0.1, 0.9)
+FEW = 64
 
 
 def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: int) -> None:
@@ -47,6 +50,35 @@ def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: in
             raise UnrecordableError(
                 "differs", "Replayed at other values, it differs from the renderer."
             )
+    for part in FAR:
+        params = {
+            name: far(value, tile.loaded.spec.params[name], part)
+            for name, value in tile.params.items()
+        }
+        few = Tile(tile.loaded, here(tile, FEW), params, tile.wrt, tile.seed)
+        if not same_image(recording.bind(params, tile.value[None][: strategy is not None]), few):
+            raise UnrecordableError("differs", "Replayed at far values, it differs.")
+
+
+def here(tile: Tile, count: int) -> Pixels:
+    """Some positions of a tile's frame, in a row that threads can share."""
+    where = tile.where
+    assert isinstance(where, Pixels)  # noqa: S101
+    return flattened(
+        spread(where.width, where.height, tile.loaded.device, tile.loaded.dtype, count)
+    )
+
+
+def same_image(replay: Replay, tile: Tile) -> bool:
+    """Whether a replay has the image of the renderer itself, where that has one."""
+    assert isinstance(tile.where, Pixels)  # noqa: S101
+    try:
+        with torch.no_grad():
+            wanted = tile(tile.value)
+    except Exception:  # noqa: BLE001 - a renderer may refuse values
+        return True
+    image, _ = replay(tile.where, slice(0, 1))
+    return _equal(image, wanted)
 
 
 def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
@@ -80,8 +112,23 @@ def _equal(found: Tensor, wanted: Tensor) -> bool:
 
 def moved(value: Tensor, declared: Param) -> Tensor:
     """A value of a parameter a little way off, within its bounds."""
-    low, high = declared.low, declared.high
+    low, high, exact = declared.low, declared.high, value.to(torch.float64)
     if low is not None and high is not None:
-        return value + MOVED * (low + INNER * (high - low) - value)
-    away = MOVED * (value.abs() + 0.2)
-    return value - away if high is not None else value + away
+        inner = torch.full_like(exact, low + INNER * (high - low))
+        near = (exact - inner).abs() < 0.1 * (high - low)
+        target = torch.where(near, low + (1 - INNER) * (high - low), inner)
+        return (exact + MOVED * (target - exact)).to(value.dtype)
+    away = MOVED * (exact.abs() + 0.2)
+    return (exact - away if high is not None else exact + away).to(value.dtype)
+
+
+def far(value: Tensor, declared: Param, part: float) -> Tensor:
+    """A value of a parameter far away, within its bounds."""
+    low, high, exact = declared.low, declared.high, value.to(torch.float64)
+    if low is not None and high is not None:
+        # Not the same for all entries, so that they can be told apart.
+        apart = torch.linspace(0, 0.05, value.numel(), dtype=torch.float64, device=value.device)
+        shares = part + (0.5 - part) * apart.reshape(value.shape)
+        return (low + shares * (high - low)).to(value.dtype)
+    away = part * (exact.abs() + 0.2)
+    return (exact - away if high is not None else exact + away).to(value.dtype)

@@ -8,10 +8,11 @@ from app.engine.evaluate import LANES, one_thread
 from app.engine.recording.clean import cleaned
 from app.engine.recording.errors import UnrecordableError
 from app.engine.recording.graph import Graph
+from app.engine.recording.leaving import Leaving
 from app.engine.recording.proof import prove
 from app.engine.recording.recording import Recording
 from app.engine.recording.stages import Depends, Stages
-from app.engine.recording.tape import Tape
+from app.engine.recording.tape import tape_class
 from app.engine.recording.watched import watched
 from app.engine.strategies import Strategy
 from app.engine.task import Task
@@ -68,12 +69,12 @@ def record(loaded: Loaded, task: Task, strategy: Strategy | None, limit: int) ->
 def _proven(tile: Tile, strategy: Strategy | None, size: int, limit: int) -> Recording:
     try:
         found = recorded(tile, strategy, size, limit)
+        # More positions than were recorded, so that a renderer which cuts them into parts shows.
+        prove(found, tile, strategy, 2 * size + 1)
     except UnrecordableError:
         raise
     except Exception as error:  # foreign code may raise anything
         raise UnrecordableError("raises", f"Recording it raised {error!r}.") from error
-    # More positions than were recorded, so that a renderer which cuts them into parts shows.
-    prove(found, tile, strategy, 2 * size + 1)
     return found
 
 
@@ -112,10 +113,14 @@ def _taped(tile: Tile, strategy: Strategy | None, size: int, limit: int, asked: 
     tile = replace(tile, loaded=watched(tile.loaded, asked), where=positions, params=params)
     direction = torch.ones_like(tile.value)[None] if strategy else None
     inputs = [positions.x, positions.y, *params.values()]
-    tape = Tape(inputs if direction is None else [*inputs, direction], size, limit)
-    with torch.no_grad(), tape:
+    given = inputs if direction is None else [*inputs, direction]
+    tape = tape_class()(given, size, limit)
+    leaving = Leaving()
+    with torch.no_grad(), leaving, tape:
         if strategy is None or direction is None:
             results = [tile(tile.value)]
         else:
             results = list(strategy.differentiate(tile, direction))
+    if leaving.refusal:
+        raise leaving.refusal
     return tape.graph(results)

@@ -69,6 +69,9 @@ class Replay:
 
     def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
         stages, size = self.recording.stages, where.x.numel()
+        # Of many directions, the scenes of those at hand alone.
+        kept = [number for number in self._scenes if number in chosen or number < 0]
+        self._scenes = {number: self._scenes[number] for number in kept}
         if len(chosen) <= 1 or not stages.separable:
             found = [
                 stages.whole(size, self._inputs(where, number), self._scene(where, number))

@@ -36,6 +36,8 @@ def refuse(
     tags = func.tags  # type: ignore[attr-defined]
     if torch.Tag.nondeterministic_seeded in tags:
         raise UnrecordableError("random", f"It draws random numbers ({func}).")
+    if torch.Tag.inplace_view in tags:
+        raise UnrecordableError("writes_in_place", f"It changes a shape in place ({func}).")
     if not depends:
         return
     if torch.Tag.data_dependent_output in tags:

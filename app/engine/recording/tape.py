@@ -5,8 +5,10 @@ plain tensors. A recording holds for other values of its inputs, and for other n
 if nothing was done to a value outside of torch; where that shows, the tape refuses.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import torch
@@ -33,6 +35,8 @@ SHAPED = frozenset(
     {aten.view.default, aten._unsafe_view.default, aten.expand.default, aten.new_zeros.default,
      aten.new_ones.default, aten.new_empty.default}
 )  # fmt: skip
+# By name, the arguments of formulas that are numbers and never sizes.
+NUMBERS = frozenset({"min", "max", "value", "other", "alpha", "beta", "fill_value", "exponent"})
 # Into how many parts of one length the positions may be cut: threads share out no fewer.
 PARTS = LANES
 
@@ -57,6 +61,7 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._constants: list[Tensor] = []
         self._known: dict[int, Tensor] = {}
         self._pieces = 0
+        self._varying: set[int] = set()
         self._names = WeakTensorKeyDictionary()
         self._given: set[int] = set()
         for number, tensor in enumerate(inputs):
@@ -92,18 +97,20 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> None:
-        shaped = func in SHAPED and isinstance(args[-1], list | tuple)
-        taken = self._argument(tuple(args[:-1] if shaped else args))
-        if shaped:
-            taken += (self._shape(args[-1]),)
-        named = tuple((name, self._argument(value)) for name, value in kwargs.items())
+        taken, named = self._taken(func, args, kwargs)
+        pieces = self._pieces_of((args, kwargs))
         depends = any(self._varies(leaf) for leaf in leaves((taken, named)))
+        depends |= not self._varying.isdisjoint(pieces.values())
         refuse(func, args, kwargs, self.size, depends=depends)
         tensors = _tensors(func, answer)
         if not tensors:
+            if func._schema.is_mutable:
+                raise UnrecordableError("writes_in_place", f"It writes without an answer ({func}).")
             return
-        pieces = self._pieces_of((args, kwargs))
         writes = self._written(func, args, kwargs)
+        if depends:
+            # Whatever is read from there later depends on as much.
+            self._varying |= writes
         made = {part: self._memory_of(tensor, pieces) for part, tensor in tensors.items()}
         step = Step(
             op=func,
@@ -146,6 +153,28 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if type(value) is int and value and value % self.size == 0:
             return Size(value // self.size)
         return value
+
+    def _taken(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Argument, ...], tuple[tuple[str, Argument], ...]]:
+        """What an operation is called with, as plain data."""
+        shaped = func in SHAPED and isinstance(args[-1], list | tuple)
+        taken = self._arguments(func, args[:-1] if shaped else args)
+        if shaped:
+            taken += (self._shape(args[-1]),)
+        named = tuple(
+            (name, value if type(value) is int and name in NUMBERS else self._argument(value))
+            for name, value in kwargs.items()
+        )
+        return taken, named
+
+    def _arguments(self, func: Any, args: tuple[Any, ...]) -> tuple[Argument, ...]:
+        """Arguments in order; a plain number of a formula is no number of positions."""
+        plain = numbers_of(func)
+        return tuple(
+            value if place in plain and type(value) is int else self._argument(value)
+            for place, value in enumerate(args)
+        )
 
     def _shape(self, value: Any) -> Argument:
         """An argument that is a shape, in which parts of the number of positions may stand."""
@@ -198,6 +227,15 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return frozenset(written)
 
 
+@cache
+def numbers_of(func: Any) -> frozenset[int]:
+    """The places of an operation's arguments that are numbers of a formula; a range has sizes."""
+    if func._schema.name in ("aten::arange", "prims::iota"):
+        return frozenset()
+    kinds = enumerate(func._schema.arguments)
+    return frozenset(place for place, declared in kinds if "number" in str(declared.type).lower())
+
+
 def address(tensor: Tensor) -> int:
     """Which piece of memory a tensor lies in, while it lives."""
     try:
@@ -234,3 +272,14 @@ def _repeats(func: Any, args: tuple[Any, ...], answer: Any) -> bool:
         and answer.dtype == first.dtype
         and answer.device == first.device
     )
+
+
+def tape_class() -> type[Tape]:
+    """The tape; where torch's compiler is loaded, one that it does not look into."""
+    return _closed() if "torch._dynamo" in sys.modules else Tape
+
+
+@cache
+def _closed() -> type[Tape]:
+    noted = torch._disable_dynamo(Tape.__torch_dispatch__, recursive=True)  # type: ignore[attr-defined]
+    return type("ClosedTape", (Tape,), {"__torch_dispatch__": noted})
