@@ -83,7 +83,8 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
         "Rows": result.facts["rows"],
     }
     if work.wrt:
-        said |= {"Wrt": work.wrt, "Unit": spec.params[work.wrt.partition("[")[0]].unit or "1"}
+        unit = spec.params[work.wrt.partition("[")[0]].unit
+        said |= {"Wrt": work.wrt, "Unit": f"per {unit}" if unit else "1"}
     if certificate := result.facts["certificate"]:
         codes = [warning["code"] for warning in certificate["warnings"]]
         judged = _judged(result.facts["strategy"], codes)

@@ -43,7 +43,7 @@ def write(path: Path, encoded: Encoded) -> None:
 
 
 def report(result: SensitivityMap, paths: Sequence[Path]) -> None:
-    """Say what was computed, in two lines."""
+    """Say what was computed in a line, and in one each what is doubtful of it."""
     said = result.statistics
     # Adding zero makes 0 of -0.
     low, high = (said.low + 0.0, said.high + 0.0) if said.finite else (math.nan, math.nan)
@@ -55,3 +55,7 @@ def report(result: SensitivityMap, paths: Sequence[Path]) -> None:
         markup=False,
         soft_wrap=True,
     )
+    for finding in result.certificate.findings if result.certificate else ():
+        screen.print(
+            f"{finding.code}: {finding.message}", highlight=False, markup=False, soft_wrap=True
+        )

@@ -166,7 +166,7 @@ def test_headers_say_how_a_map_was_got(server: Server) -> None:
     expected = disc_map(40, 30, 0.6)
     assert headers["x-sensmap-renderer"] == "disc"
     assert headers["x-sensmap-wrt"] == "radius"
-    assert headers["x-sensmap-unit"] == "scene unit"
+    assert headers["x-sensmap-unit"] == "per scene unit"
     assert headers["x-sensmap-strategy"] == "forward"
     assert headers["x-sensmap-shape"] == "30,40,3"
     assert (headers["x-sensmap-nan"], headers["x-sensmap-inf"]) == ("0", "0")

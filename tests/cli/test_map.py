@@ -47,6 +47,15 @@ def test_a_file_of_ones_own_is_mapped(tmp_path: Path) -> None:
     assert np.load(tmp_path / "map.npy")[0, :, 0].tolist() == [-0.75, -0.25, 0.25, 0.75]
 
 
+def test_what_is_doubtful_of_a_map_is_said(tmp_path: Path) -> None:
+    (tmp_path / "scene.py").write_text(SCENE.replace("slope *", "float(slope) *"))
+    code, said = run("map", f"{tmp_path}/scene.py:ramp", "--wrt", "slope", "--size", "4x4",
+                     "-o", tmp_path / "map.npy")  # fmt: skip
+    assert code == 0, said
+    assert "tangent_lost: " in said
+    assert np.load(tmp_path / "map.npy")[0, :, 0] == pytest.approx([-0.75, -0.25, 0.25, 0.75])
+
+
 def test_a_zero_has_no_sign(tmp_path: Path) -> None:
     text = SCENE.replace("slope * pixels.x", "-slope * pixels.x.clamp(min=0)")
     (tmp_path / "scene.py").write_text(text.replace("param(2.0)", "param(-0.0)"))
