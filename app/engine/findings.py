@@ -30,6 +30,12 @@ CODES: Mapping[str, str] = MappingProxyType(
             "a normalisation over the tile), so the frame was computed whole. Compute such "
             "quantities from the parameters, or declare a frame renderer."
         ),
+        "halo_too_small": (
+            "Rows of the image depend on rows that lie further away than the declared `halo`, or "
+            "on the window that they are asked with (a wider blur; a maximum, a mean or random "
+            "numbers over the window), so the frame was computed whole. Declare a `halo` of as "
+            "many rows as the widest kernel reaches to one side, or none."
+        ),
         "not_deterministic": (
             "The same request gives different images. Declare `random=True` and draw from the seed."
         ),

@@ -10,6 +10,7 @@ from app.engine.extrapolation import Estimate
 from app.engine.findings import Finding
 from app.engine.jumps import NOTABLE
 from app.engine.leaps import leaps, seen_twice, unexplained
+from app.engine.seams import outreached
 from app.engine.trial import Trial
 from renderers import Loaded
 
@@ -40,15 +41,18 @@ def standing(trial: Trial) -> tuple[list[Finding], bool]:
     """What is to be said of the image itself, and whether it must be whole.
 
     A renderer that draws from an unseeded source, or whose pixels depend on each other, is found
-    by asking twice, and by asking for a few pixels alone.
+    by asking twice, and by asking for a few pixels alone; of a frame renderer, for a few windows.
     """
     tile, spec = trial.tile, trial.tile.loaded.spec
     with torch.no_grad():
         first, second = tile(tile.value), tile(tile.value)
         if not torch.equal(torch.nan_to_num(first), torch.nan_to_num(second)):
             return [Finding(code="not_deterministic")], False
-        if spec.kind != "pixel" or spec.halo is None:
-            return [], spec.halo is None
+        if spec.halo is None:
+            return [], True
+        if spec.kind == "frame":
+            torn = outreached(trial)
+            return [Finding(code="halo_too_small")] if torn else [], torn
         alone = [tile.part(few)(tile.value) - first[few] for few in FEW]
     size = float(torch.nan_to_num(first, posinf=0.0, neginf=0.0).abs().max())
     off = max(float(torch.nan_to_num(difference).abs().max()) for difference in alone)

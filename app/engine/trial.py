@@ -27,11 +27,13 @@ class Trial:
         tile: the pixels, with the task's parameters.
         exact: the same in float64, where the renderer can be evaluated so; else the tile itself.
         directions: the unit directions of the task, `(n, *value.shape)`.
+        frame: width and height of the task's own frame, in pixels.
     """
 
     tile: Tile
     exact: Tile
     directions: Float[Tensor, "n *entries"]
+    frame: tuple[int, int]
 
     @property
     def mixed(self) -> Float[Tensor, "*entries"]:
@@ -46,10 +48,10 @@ def try_out(loaded: Loaded, task: Task) -> Trial:
     assert task.wrt is not None  # noqa: S101 - there is nothing to try for an image alone
     device, dtype = loaded.device, loaded.dtype
     params = {name: value.to(device, dtype) for name, value in task.params.items()}
-    directions = task.directions(device, dtype)
+    directions, size = task.directions(device, dtype), (task.width, task.height)
     if loaded.spec.kind == "pixel" and loaded.spec.halo is not None:
         few = spread(task.width, task.height, device, dtype)
-        return trial_of(Tile(loaded, few, params, task.wrt.name, task.seed), directions)
+        return trial_of(Tile(loaded, few, params, task.wrt.name, task.seed), directions, size)
     frame = whole_frame(loaded, min(SIDE, task.width), min(SIDE, task.height))
     small = Tile(loaded, frame, params, task.wrt.name, task.seed)
     try:
@@ -57,11 +59,11 @@ def try_out(loaded: Loaded, task: Task) -> Trial:
             small(small.value)
     except Exception:  # noqa: BLE001 - a renderer may have a frame that it cannot leave
         large = replace(small, where=whole_frame(loaded, task.width, task.height))
-        return trial_of(large, directions)
-    return trial_of(small, directions)
+        return trial_of(large, directions, size)
+    return trial_of(small, directions, size)
 
 
-def trial_of(tile: Tile, directions: Tensor) -> Trial:
+def trial_of(tile: Tile, directions: Tensor, frame: tuple[int, int]) -> Trial:
     """A trial of a tile. A renderer may insist on float32 somewhere in its depths."""
     exact = tile.precise()
     try:
@@ -72,7 +74,7 @@ def trial_of(tile: Tile, directions: Tensor) -> Trial:
                 exact = tile
     except Exception:  # noqa: BLE001 - foreign code may raise anything
         exact = tile
-    return Trial(tile, exact, directions)
+    return Trial(tile, exact, directions, frame)
 
 
 def _close(image: Tensor, other: Tensor) -> bool:
