@@ -157,7 +157,7 @@ def test_the_archive_is_read_as_written(
     names: dict[str, Any] = {}
     exec(compile(text, "README.md", "exec"), names)
     assert names["values"].shape == names["image"].shape == (512, 512, 3)
-    said = re.findall(r'"(\w+)"', text.partition("metadata = ")[2].partition("#")[2])
+    said = re.findall(r'"(\w+)"', text.rpartition("#")[2].partition("metadata = ")[0])
     assert len(said) == 5
     assert set(said) <= set(names["metadata"])
     with np.load("map.npz") as file:
