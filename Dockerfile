@@ -15,12 +15,12 @@ COPY renderers renderers
 RUN /opt/sensmap/bin/pip install -c constraints.txt .
 
 FROM python:3.11-slim
-RUN useradd --create-home --uid 10001 sensmap
+RUN useradd --no-create-home --uid 10001 sensmap
 COPY --from=build /opt/sensmap /opt/sensmap
 ENV PATH=/opt/sensmap/bin:$PATH SENSMAP_HOST=0.0.0.0 SENSMAP_PORT=8000
 # By number: a cluster that refuses root cannot tell from a name.
 USER 10001
-WORKDIR /home/sensmap
+WORKDIR /srv
 EXPOSE 8000
 # Not through urllib, which would ask a proxy named in the environment.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD \

@@ -87,20 +87,13 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
         said |= {"Wrt": work.wrt, "Unit": f"per {unit}" if unit else "1"}
     if certificate := result.facts["certificate"]:
         codes = [warning["code"] for warning in certificate["warnings"]]
-        judged = _judged(result.facts["strategy"], codes)
         said |= {
-            "Agreement": f"{certificate['relative']:.3g}" if judged else None,
+            "Agreement": f"{certificate['relative']:.3g}" if certificate["judged"] else None,
             "Compared": certificate["pixels"],
             "Warnings": ",".join(codes) or "none",
         }
     said |= {key.title(): text for key, text in facts.items()}
     return {f"X-Sensmap-{key}": header_text(value) for key, value in said.items()}
-
-
-def _judged(strategy: str, codes: list[str]) -> bool:
-    """Whether anything independent was compared with the map."""
-    idle = {"unverified", "not_deterministic", "quantised_output"}
-    return strategy != "finite_difference" and idle.isdisjoint(codes)
 
 
 def header_text(value: object) -> str:

@@ -86,13 +86,15 @@ class Studio:
         self._methods[(name, wrt, "float32", "auto")] = method
         return method.verdict.describe()
 
-    def record_one(self) -> bool:
-        """Make a recording that would have kept a caller waiting; whether there was one to make."""
-        if not self._postponed:
-            return False
+    @property
+    def waiting(self) -> str:
+        """The renderer of which a recording is to be made next; empty where there is none."""
+        return next(reversed(self._postponed))[0] if self._postponed else ""
+
+    def record_one(self) -> None:
+        """Make a recording that would have kept a caller waiting."""
         key, (loaded, task) = self._postponed.popitem()
         self._methods[key] = with_recording(loaded, task, self._methods[key], MOST)
-        return True
 
     def check(self, work: Work) -> list[dict[str, Any]]:
         """A report on each of the parameters asked for, or on all of them."""

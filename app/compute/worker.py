@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from app.compute.segment import Segment
 from app.compute.studio import Studio, facts, warm_up
 from app.compute.work import Work
@@ -31,7 +29,6 @@ from renderers import RendererError, load
 # Without a request for so long, the worker finds out what it will be asked.
 IDLE_S = 0.5
 LOG = logging.getLogger("sensmap.worker")
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 @dataclass(slots=True)
@@ -103,7 +100,8 @@ def next_request(
         try:
             return channel.requests.get(timeout=IDLE_S)
         except queue.Empty:
-            if recorded_one(studio):
+            if studio.waiting:
+                record(studio, channel)
                 continue
             found = next(unknown, None)
         if found is None:
@@ -112,13 +110,14 @@ def next_request(
     return channel.requests.get()
 
 
-def recorded_one(studio: Studio) -> bool:
-    """Make a recording that is waited for; whether there was one to make."""
+def record(studio: Studio, channel: Channel) -> None:
+    """Make a recording that would have kept a caller waiting. It is told of, as a probe is."""
+    channel.send(event="probing", name=studio.waiting)
     try:
-        return studio.record_one()
+        studio.record_one()
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything
         LOG.warning("recording: %s", without_paths(str(error)))
-        return True
+    channel.send(event="probing", name="")
 
 
 def probe(studio: Studio, channel: Channel, name: str, wrt: str) -> None:

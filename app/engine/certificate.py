@@ -37,6 +37,7 @@ class Certificate:
         doubts: those of them by which the map is certainly wrong.
         met: what the strategy counted on its way, by name, where it counts: edges and crossings.
         blind: whether the map is zero everywhere, though hard edges move.
+        independent: whether the map is anything else than differences itself.
     """
 
     relative: float
@@ -46,6 +47,13 @@ class Certificate:
     doubts: tuple[Finding, ...] = ()
     met: Mapping[str, int] = field(default_factory=dict)
     blind: bool = False
+    independent: bool = True
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything independent was compared with the map: `relative` says something."""
+        said = {finding.code for finding in self.findings}
+        return self.independent and said.isdisjoint(INCOMPARABLE | {"unverified"})
 
     @property
     def refuted(self) -> bool:
@@ -56,6 +64,7 @@ class Certificate:
         """Plain data for JSON."""
         return {
             "relative": self.relative,
+            "judged": self.judged,
             "pixels": self.pixels,
             "wrong": self.wrong,
             "met": dict(self.met),
@@ -77,6 +86,7 @@ def certify(tiles: Prepared, out: Arrays, verdict: Verdict, statistics: Statisti
         return Certificate(
             relative=verdict.relative, findings=_distinct(findings), doubts=verdict.findings
         )
+    independent = verdict.strategy != finite_difference.name
     sampled = None if _idle(verdict) else _sampled(tiles, out, verdict)
     evidence = tiles.strategy.evidence() if tiles.strategy else None
     if evidence:
@@ -86,10 +96,12 @@ def certify(tiles: Prepared, out: Arrays, verdict: Verdict, statistics: Statisti
             relative=evidence.relative, findings=_distinct(findings), met=evidence.counts
         )
     if sampled is None:
-        return Certificate(relative=verdict.relative, findings=_distinct(findings))
+        return Certificate(
+            relative=verdict.relative, findings=_distinct(findings), independent=independent
+        )
     found = sampled.comparison
     doubts: tuple[Finding, ...] = ()
-    if not found.right and verdict.strategy != finite_difference.name:
+    if not found.right and independent:
         pixels = _shown(found.wrong, sampled)
         doubts = (Finding(code=found.agreement.code, pixels=pixels),)
     findings.extend((*doubts, *_seen(sampled)))
@@ -103,6 +115,7 @@ def certify(tiles: Prepared, out: Arrays, verdict: Verdict, statistics: Statisti
         findings=_distinct(findings),
         doubts=doubts,
         blind=bool(sampled.jumps.any()) and statistics.low == statistics.high == 0.0,
+        independent=independent,
     )
 
 

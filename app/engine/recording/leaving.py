@@ -9,6 +9,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from app.engine.recording.errors import UnrecordableError
+from app.engine.recording.tape import Tape
 
 # By which a value leaves for Python, NumPy or its bare memory without an operation that is noted.
 DOORS = frozenset(
@@ -21,15 +22,11 @@ MAKERS = frozenset({torch.tensor, torch.as_tensor, torch.asarray})
 
 
 class Leaving(TorchFunctionMode):
-    """Notes when a value leaves; the recording is then of no use.
+    """Tells a tape when a value leaves; what it holds is then of no use."""
 
-    Attributes:
-        refusal: what was seen first.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, tape: Tape) -> None:
         super().__init__()
-        self.refusal: UnrecordableError | None = None
+        self.tape = tape
 
     def __torch_function__(
         self,
@@ -48,6 +45,8 @@ class Leaving(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def _note(self, name: str) -> None:
-        self.refusal = self.refusal or UnrecordableError(
-            "leaves_torch", f"A value leaves torch by `{name}`; what becomes of it is not seen."
+        self.tape.give_up(
+            UnrecordableError(
+                "leaves_torch", f"A value leaves torch by `{name}`; what becomes of it is not seen."
+            )
         )

@@ -31,10 +31,7 @@ def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: in
     Raises:
         UnrecordableError: they differ in a bit, or could not be compared.
     """
-    where = tile.where
-    assert isinstance(where, Pixels)  # noqa: S101 - a window of rows is not recorded
-    device, dtype = tile.loaded.device, tile.loaded.dtype
-    there = flattened(spread(where.width, where.height, device, dtype, count))
+    there = positions(tile, count)
     fresh = {
         name: moved(value, tile.loaded.spec.params[name]) for name, value in tile.params.items()
     }
@@ -55,18 +52,17 @@ def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: in
             name: far(value, tile.loaded.spec.params[name], part)
             for name, value in tile.params.items()
         }
-        few = Tile(tile.loaded, here(tile, FEW), params, tile.wrt, tile.seed)
+        few = Tile(tile.loaded, positions(tile, FEW), params, tile.wrt, tile.seed)
         if not same_image(recording.bind(params, tile.value[None][: strategy is not None]), few):
             raise UnrecordableError("differs", "Replayed at far values, it differs.")
 
 
-def here(tile: Tile, count: int) -> Pixels:
-    """Some positions of a tile's frame, in a row that threads can share."""
+def positions(tile: Tile, count: int) -> Pixels:
+    """Pixels all over a tile's frame, in a row that threads can share."""
     where = tile.where
-    assert isinstance(where, Pixels)  # noqa: S101
-    return flattened(
-        spread(where.width, where.height, tile.loaded.device, tile.loaded.dtype, count)
-    )
+    assert isinstance(where, Pixels)  # noqa: S101 - a window of rows is not recorded
+    device, dtype = tile.loaded.device, tile.loaded.dtype
+    return flattened(spread(where.width, where.height, device, dtype, count))
 
 
 def same_image(replay: Replay, tile: Tile) -> bool:

@@ -23,8 +23,6 @@ from renderers import Loaded, Pixels
 # Few positions, and numbers of which no whole multiple is likely to stand in a renderer's code.
 # Where one does, the proof fails, and the other is tried.
 SIZES = (13 * LANES, 61 * LANES)
-# Strategies that are torch's own arithmetic from end to end.
-TORCH = frozenset({"forward", "dual", "double_vjp"})
 # Operations that are recorded while somebody waits: a few tenths of a second.
 PROMPT = 4000
 # Operations that are recorded at all: beyond it, the replay's own source would take minutes.
@@ -50,7 +48,7 @@ def record(loaded: Loaded, task: Task, strategy: Strategy | None, limit: int) ->
         raise UnrecordableError("whole", "Its pixels depend on each other.")
     if spec.random:
         raise UnrecordableError("random", "It draws random numbers.")
-    if strategy is not None and strategy.name not in TORCH:
+    if strategy is not None and not strategy.recordable:
         raise UnrecordableError("foreign", f"Strategy {strategy.name!r} asks the renderer itself.")
     device, dtype = loaded.device, loaded.dtype
     params = {name: value.to(device, dtype) for name, value in task.params.items()}
@@ -115,12 +113,9 @@ def _taped(tile: Tile, strategy: Strategy | None, size: int, limit: int, asked: 
     inputs = [positions.x, positions.y, *params.values()]
     given = inputs if direction is None else [*inputs, direction]
     tape = tape_class()(given, size, limit)
-    leaving = Leaving()
-    with torch.no_grad(), leaving, tape:
+    with torch.no_grad(), Leaving(tape), tape:
         if strategy is None or direction is None:
             results = [tile(tile.value)]
         else:
             results = list(strategy.differentiate(tile, direction))
-    if leaving.refusal:
-        raise leaving.refusal
     return tape.graph(results)

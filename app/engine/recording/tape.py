@@ -7,7 +7,6 @@ if nothing was done to a value outside of torch; where that shows, the tape refu
 
 import sys
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -16,9 +15,19 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from app.engine.evaluate import LANES
+from app.engine.recording.arguments import Arguments
 from app.engine.recording.errors import UnrecordableError
-from app.engine.recording.graph import Argument, Constant, Graph, Input, Output, Size, Step, leaves
+from app.engine.recording.graph import (
+    Argument,
+    Constant,
+    Graph,
+    Input,
+    Output,
+    Reference,
+    Size,
+    Step,
+    leaves,
+)
 from app.engine.recording.refusals import refuse
 
 aten = torch.ops.aten
@@ -30,15 +39,6 @@ REPEATING = frozenset(
     }
 )  # fmt: skip
 COPYING = frozenset({aten.clone.default, aten._to_copy.default, aten.lift_fresh_copy.default})
-# Those whose last argument is a shape.
-SHAPED = frozenset(
-    {aten.view.default, aten._unsafe_view.default, aten.expand.default, aten.new_zeros.default,
-     aten.new_ones.default, aten.new_empty.default}
-)  # fmt: skip
-# By name, the arguments of formulas that are numbers and never sizes.
-NUMBERS = frozenset({"min", "max", "value", "other", "alpha", "beta", "fill_value", "exponent"})
-# Into how many parts of one length the positions may be cut: threads share out no fewer.
-PARTS = LANES
 
 
 class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -64,6 +64,7 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._varying: set[int] = set()
         self._names = WeakTensorKeyDictionary()
         self._given: set[int] = set()
+        self._arguments = Arguments(size, self._name_of)
         for number, tensor in enumerate(inputs):
             self._given.add(self._call_it(tensor, Input(number), self._piece()))
 
@@ -79,9 +80,12 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
             try:
                 self._note(func, args, kwargs or {}, answer)
             except UnrecordableError as refusal:
-                # The renderer might catch it: it is told at the end.
-                self.refusal = refusal
+                self.give_up(refusal)
         return answer
+
+    def give_up(self, refusal: UnrecordableError) -> None:
+        """Note no more. A renderer might catch what is raised: it is told at the end."""
+        self.refusal = self.refusal or refusal
 
     def graph(self, results: Iterable[Tensor]) -> Graph:
         """What was noted.
@@ -91,13 +95,13 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """
         if self.refusal is not None:
             raise self.refusal
-        found = tuple(self._argument(result) for result in results)
+        found = tuple(self._name_of(result) for result in results)
         return Graph(
             self._inputs, tuple(self._steps), tuple(self._constants), found, dict(self._known)
         )
 
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> None:
-        taken, named = self._taken(func, args, kwargs)
+        taken, named = self._arguments.of(func, args, kwargs)
         pieces = self._pieces_of((args, kwargs))
         depends = any(self._varies(leaf) for leaf in leaves((taken, named)))
         depends |= not self._varying.isdisjoint(pieces.values())
@@ -138,54 +142,17 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return leaf.part is not None or leaf.step not in self._known
         return isinstance(leaf, Input | Size)
 
-    def _argument(self, value: Any) -> Argument:
-        """An argument of an operation as plain data."""
-        if isinstance(value, Tensor):
-            if value not in self._names:
-                # Nobody made it under the tape: weights, volumes, numbers of the renderer's code.
-                self._constants.append(value)
-                self._given.add(
-                    self._call_it(value, Constant(len(self._constants) - 1), self._piece())
-                )
-            return self._names[value][0]
-        if isinstance(value, list | tuple):
-            return tuple(self._argument(part) for part in value)
-        if type(value) is int and value and value % self.size == 0:
-            return Size(value // self.size)
-        return value
+    def _name_of(self, tensor: Tensor) -> Reference:
+        """What a tensor is called; one that nobody made under the tape is a constant."""
+        if tensor not in self._names:
+            # Weights, volumes, numbers of the renderer's code.
+            self._constants.append(tensor)
+            name = Constant(len(self._constants) - 1)
+            self._given.add(self._call_it(tensor, name, self._piece()))
+        known: Reference = self._names[tensor][0]
+        return known
 
-    def _taken(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Argument, ...], tuple[tuple[str, Argument], ...]]:
-        """What an operation is called with, as plain data."""
-        shaped = func in SHAPED and isinstance(args[-1], list | tuple)
-        taken = self._arguments(func, args[:-1] if shaped else args)
-        if shaped:
-            taken += (self._shape(args[-1]),)
-        named = tuple(
-            (name, value if type(value) is int and name in NUMBERS else self._argument(value))
-            for name, value in kwargs.items()
-        )
-        return taken, named
-
-    def _arguments(self, func: Any, args: tuple[Any, ...]) -> tuple[Argument, ...]:
-        """Arguments in order; a plain number of a formula is no number of positions."""
-        plain = numbers_of(func)
-        return tuple(
-            value if place in plain and type(value) is int else self._argument(value)
-            for place, value in enumerate(args)
-        )
-
-    def _shape(self, value: Any) -> Argument:
-        """An argument that is a shape, in which parts of the number of positions may stand."""
-        if isinstance(value, list | tuple):
-            return tuple(self._shape(part) for part in value)
-        if type(value) is int and value and (value * PARTS) % self.size == 0:
-            share = Fraction(value, self.size)
-            return Size(share.numerator, share.denominator)
-        return self._argument(value)
-
-    def _call_it(self, tensor: Tensor, name: Argument, piece: int) -> int:
+    def _call_it(self, tensor: Tensor, name: Reference, piece: int) -> int:
         self._names[tensor] = (name, piece)
         return piece
 
@@ -225,15 +192,6 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 "writes_in_place", f"It writes in place into what it is given or keeps ({func})."
             )
         return frozenset(written)
-
-
-@cache
-def numbers_of(func: Any) -> frozenset[int]:
-    """The places of an operation's arguments that are numbers of a formula; a range has sizes."""
-    if func._schema.name in ("aten::arange", "prims::iota"):
-        return frozenset()
-    kinds = enumerate(func._schema.arguments)
-    return frozenset(place for place, declared in kinds if "number" in str(declared.type).lower())
 
 
 def address(tensor: Tensor) -> int:

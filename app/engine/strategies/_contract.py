@@ -38,6 +38,7 @@ class Strategy:
         differentiate: the computation.
         begin: makes the strategy anew for each map, where it gathers evidence over the map's tiles.
         evidence: what has been gathered.
+        recordable: whether all it does is operations of torch on the tile, and nothing between.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Strategy:
     differentiate: Differentiate
     begin: Callable[[], "Strategy"] | None = None
     evidence: Callable[[], Evidence | None] = _nothing
+    recordable: bool = False
 
     def begun(self) -> "Strategy":
         """The strategy for one map."""

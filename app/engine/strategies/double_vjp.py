@@ -35,5 +35,8 @@ def _push(transposed: Tensor, cotangent: Tensor, direction: Tensor) -> Tensor:
 
 
 double_vjp = Strategy(
-    "double_vjp", "reverse mode twice, where only a backward formula exists", differentiate
+    "double_vjp",
+    "reverse mode twice, where only a backward formula exists",
+    differentiate,
+    recordable=True,
 )

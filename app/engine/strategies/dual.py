@@ -28,4 +28,6 @@ def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
     return found[0][0], torch.stack([tangent for _, tangent in found])
 
 
-dual = Strategy("dual", "forward mode on dual tensors, for in-place writes", differentiate)
+dual = Strategy(
+    "dual", "forward mode on dual tensors, for in-place writes", differentiate, recordable=True
+)

@@ -33,4 +33,6 @@ def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
         return image, tangents
 
 
-forward = Strategy("forward", "forward mode of torch, exact, one pass", differentiate)
+forward = Strategy(
+    "forward", "forward mode of torch, exact, one pass", differentiate, recordable=True
+)
