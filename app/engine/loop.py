@@ -14,7 +14,7 @@ from app.engine.host import HostWriter
 from app.engine.memory import out_of_memory
 from app.engine.plan import Plan
 from app.engine.prepared import Prepared
-from app.engine.statistics import Measured, Statistics, measure, measure_later, total
+from app.engine.statistics import Measured, Statistics, combined, measure, measure_later
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +75,7 @@ class Loop:
     @property
     def statistics(self) -> Statistics:
         """The statistics of what has been computed so far."""
-        return total(self.measured)
+        return combined(self.measured)
 
     def _tile(self, band: Band, chunk: slice) -> Measured | None:
         """Compute one tile and write it, or halve the plan and give nothing."""

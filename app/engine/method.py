@@ -25,6 +25,10 @@ WIDTH = 64
 FRAMES = 4
 
 
+# Until it has been measured.
+UNKNOWN = Cost(0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """What is found out once for each (renderer, parameter, dtype, strategy).
@@ -38,7 +42,7 @@ class Method:
     """
 
     verdict: Verdict
-    cost: Cost
+    cost: Cost = UNKNOWN
     recordings: tuple[Recording, ...] = ()
     unrecorded: str = ""
     tried: int = 0
@@ -84,9 +88,7 @@ def find_method(
     with few_threads(loaded):
         verdict = PRIMAL if task.wrt is None else decide(loaded, task, without)
     try:
-        return with_recording(
-            loaded, task, Method(verdict, trial_cost(loaded, task, verdict)), limit
-        )
+        return with_recording(loaded, task, Method(verdict), limit)
     except (RenderError, StrategyError) as error:
         if task.strategy != AUTO or verdict.strategy in LAST:
             raise
@@ -101,19 +103,25 @@ def few_threads(loaded: Loaded) -> AbstractContextManager[None]:
 
 
 def with_recording(loaded: Loaded, task: Task, method: Method, limit: int) -> Method:
-    """The method with a recording for the task's frame, where it can be had within the limit."""
+    """The method with a recording for the task's frame, where it can be had within the limit.
+
+    What a tile costs is measured on what will be run: the recording, or the renderer itself.
+    """
     if method.recording(task) or (method.unrecorded and limit <= method.tried):
         return method
-    source = undivided(loaded) if method.verdict.whole else loaded
-    strategy = STRATEGIES[method.verdict.strategy] if task.wrt else None
+    verdict = method.verdict
+    source = undivided(loaded) if verdict.whole else loaded
+    strategy = STRATEGIES[verdict.strategy] if task.wrt else None
     try:
         found = record(source, task, strategy, limit)
-        cost = trial_cost(loaded, task, method.verdict, found)
+        cost = trial_cost(loaded, task, verdict, found)
     except UnrecordableError as refusal:
-        postponed = refusal.code == "postponed" and limit < MOST
-        return replace(method, unrecorded=str(refusal), tried=limit if postponed else MOST)
+        tried = limit if refusal.code == "postponed" else MOST
+        measured = method.cost is not UNKNOWN and not method.recordings
+        cost = method.cost if measured else trial_cost(loaded, task, verdict)
+        return Method(verdict, cost, unrecorded=str(refusal), tried=tried)
     kept = (found, *method.recordings[: FRAMES - 1])
-    return Method(method.verdict, cost, kept, tried=limit)
+    return Method(verdict, cost, kept, tried=limit)
 
 
 def afterwards(error: Exception) -> str:

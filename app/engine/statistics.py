@@ -80,7 +80,7 @@ Measured = Statistics | Tensor
 """The statistics of a tile, or what is still on its way from the device, `(8,)`."""
 
 
-def total(parts: Iterable[Measured]) -> Statistics:
+def combined(parts: Iterable[Measured]) -> Statistics:
     """The statistics of all tiles; what is still on the device is fetched at once."""
     known = Statistics()
     waiting: list[Tensor] = []

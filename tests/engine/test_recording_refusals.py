@@ -162,6 +162,25 @@ def test_a_long_recording_is_postponed_and_made_with_patience() -> None:
     assert not patient.postponed
 
 
+@renderer(channels="grey")
+def looking_and_branching(
+    pixels: Pixels, p: Tensor = param(0.5, low=0.0, high=1.0), q: Tensor = param(2.0)
+) -> Tensor:
+    image = p * pixels.x / pixels.pitch
+    return image * float(q) if pixels.width == 40 else image
+
+
+def test_what_cannot_be_recorded_for_one_frame_costs_there_what_the_renderer_costs() -> None:
+    loaded = looking_and_branching.load("cpu", torch.float64)
+    method = find_method(loaded, at(loaded, "p"))
+    assert method.recordings
+    other = task_of(loaded, "p", size=(40, 40))
+    result = sensitivity_map(loaded, other, method=method)
+    assert not result.recorded
+    assert "reads a number" in result.method.unrecorded
+    assert result.method.cost == method.eager(loaded, other, "for a comparison").cost
+
+
 # --- what once gave a wrong map -------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.statistics import Statistics, measure, measure_later, total
+from app.engine.statistics import Statistics, combined, measure, measure_later
 from tests.tolerances import STATISTICS_RTOL
 
 
@@ -53,7 +53,7 @@ def test_what_is_fetched_later_is_the_same(odd: list[float]) -> None:
     values = torch.randn(3, 50, generator=torch.Generator().manual_seed(3)) * 1e20
     values[1, : len(odd)] = torch.tensor(odd)
     at_once = measure(values[:2]) + measure(values[2:])
-    later = total([measure_later(values[:2]), measure(values[2:])])
+    later = combined([measure_later(values[:2]), measure(values[2:])])
     for name in ("size", "nan", "posinf", "neginf", "low", "high"):
         assert getattr(later, name) == getattr(at_once, name)
     assert later.total == pytest.approx(at_once.total, rel=STATISTICS_RTOL)
@@ -61,14 +61,14 @@ def test_what_is_fetched_later_is_the_same(odd: list[float]) -> None:
 
 
 def test_nothing_finite_is_fetched_as_such() -> None:
-    later = total([measure_later(torch.tensor([math.nan, math.inf]))])
+    later = combined([measure_later(torch.tensor([math.nan, math.inf]))])
     assert (later.finite, later.low, later.high) == (0, math.inf, -math.inf)
     assert later.describe()["mean"] is None
 
 
 def test_sums_beyond_float64_are_not_told() -> None:
     values = torch.full((4,), 1.5e308, dtype=torch.float64)
-    for got in (measure(values), total([measure_later(values)])):
+    for got in (measure(values), combined([measure_later(values)])):
         assert (got.finite, got.low, got.high) == (4, 1.5e308, 1.5e308)
         assert got.describe()["mean"] is None
         assert got.describe()["rms"] is None
