@@ -65,7 +65,7 @@ def tile_of(source: Renderer, wrt: str, side: int, dtype: torch.dtype, **params:
     """A square frame as one tile."""
     where = Frame(side, side, 0, side, torch.device("cpu"), dtype).pixels()
     values = {name: value.to(dtype) for name, value in source.spec.bind(params).items()}
-    return Tile(source.load("cpu", dtype), where, values, wrt)
+    return Tile(source.load("cpu", dtype), where, values, (wrt,))
 
 
 def arcs(side: int, radius: float, centre: tuple[float, float]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import torch
 
 from app.engine import DEFAULT_BUDGET, MOST, Arrays, Task, allocate, find_method, sensitivity_map
 from benchmarks.machine import Row, interleaved, ratios
-from renderers import Loaded, load, parse_wrt
+from renderers import Loaded, Subject, load, parse_wrt
 
 MIB = 1 << 20
 
@@ -26,7 +26,7 @@ def task_of(loaded: Loaded, wrt: str, side: int) -> Task:
     spec = loaded.spec
     return Task(
         params=spec.bind({}),
-        wrt=parse_wrt(wrt, spec.params) if wrt else None,
+        subject=Subject((parse_wrt(wrt, spec.params),)) if wrt else Subject(),
         width=side,
         height=side,
         certify=False,

@@ -68,8 +68,8 @@ class Fog:
 def task_of(loaded: Loaded, wrt: str, strategy: str, side: int) -> Task:
     """A square frame at the default parameters."""
     spec = loaded.spec
-    found = parse_wrt(wrt, spec.params) if wrt else None
-    return Task(params=spec.bind({}), wrt=found, width=side, height=side, strategy=strategy,
+    found = Subject((parse_wrt(wrt, spec.params),)) if wrt else Subject()
+    return Task(params=spec.bind({}), subject=found, width=side, height=side, strategy=strategy,
                 certify=False)  # fmt: skip
 
 

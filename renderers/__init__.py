@@ -14,6 +14,7 @@ from renderers._params import Param, Wrt, param, parse_value, parse_wrt
 from renderers._positions import Frame, Pixels
 from renderers._registry import Registry, load, load_file, reason, split_target
 from renderers._spec import Spec
+from renderers._subject import Subject, parse_subject, split_wrt
 
 __all__ = [
     "DeclarationError",
@@ -28,15 +29,18 @@ __all__ = [
     "Renderer",
     "RendererError",
     "Spec",
+    "Subject",
     "UnknownRendererError",
     "Wrt",
     "load",
     "load_file",
     "param",
+    "parse_subject",
     "parse_value",
     "parse_wrt",
     "reason",
     "renderer",
     "split_target",
+    "split_wrt",
     "suggestion",
 ]

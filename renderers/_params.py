@@ -211,7 +211,7 @@ class Wrt:
         ]
 
 
-def parse_wrt(text: str, params: Mapping[str, Param]) -> Wrt:
+def parse_wrt(text: str, params: Mapping[str, Param], *, field: str = "wrt") -> Wrt:
     """Read `name`, `name[i]` or `name[i,j]` against the declared parameters.
 
     Raises:
@@ -224,7 +224,7 @@ def parse_wrt(text: str, params: Mapping[str, Param]) -> Wrt:
         raise ParameterError(
             f"There is no parameter {shown!r} to differentiate against." + suggestion(name, params),
             code="unknown_parameter",
-            field="wrt",
+            field=field,
         )
     shape = params[name].shape
     index = tuple(int(digits[:9]) for digits in re.findall(r"[0-9]+", match["index"]))
@@ -233,7 +233,7 @@ def parse_wrt(text: str, params: Mapping[str, Param]) -> Wrt:
         raise ParameterError(
             f"Parameter {name!r} has {allowed}; got index {list(index)}.",
             code="unknown_entry",
-            field="wrt",
+            field=field,
         )
     return Wrt(name, index, shape[len(index) :], params[name].unit)
 

@@ -8,13 +8,16 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from app.captions import captioned
 from app.compute import Result
+from app.compute.kinds.maps import subject_of
+from app.documents import document
 from app.imaging import Encoded, Format, Style
-from renderers import Spec, parse_wrt
+from renderers import Spec
 
 # A body is handed to the socket in pieces of this size, so that a slow client is noticed.
 PIECE_BYTES = 1 << 20
+# Maps that are named in headers, which clients and proxies keep short.
+MOST_NAMED = 64
 
 
 class Chunks(Response):
@@ -46,22 +49,7 @@ def encode(
 ) -> Chunks:
     """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
     started = time.perf_counter()
-    metadata = {
-        "request": request,
-        "strategy": result.facts["strategy"],
-        "tiles": result.facts["tiles"],
-        "statistics": result.facts["statistics"],
-    }
-    if result.facts["unrecorded"]:
-        metadata["unrecorded"] = result.facts["unrecorded"]
-    if result.facts["certificate"]:
-        metadata["certificate"] = result.facts["certificate"]
-    if result.values is None:
-        encoded = format_.encode_image(result.image, metadata)
-    else:
-        data = captioned(result.values, result.image, spec, parse_wrt(result.work.wrt, spec.params))
-        metadata |= {"title": data.title, "unit": data.unit}
-        encoded = format_.encode(data, style, metadata)
+    encoded = document(result, spec, format_, style, request)
     took = {**result.facts["seconds"], "encode": time.perf_counter() - started}
     return Chunks(encoded, {**describe(result, spec, encoded.facts), "Server-Timing": timing(took)})
 
@@ -69,11 +57,13 @@ def encode(
 def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, str]:
     """What is said of a result in headers, all of them `X-Sensmap-*`."""
     work, statistics = result.work, result.facts["statistics"]
+    subject = subject_of(work, spec)
+    arrays = [result.arrays[name] for name in subject.names or ("image",)]
     said: dict[str, Any] = {
         "Renderer": work.renderer,
         "Strategy": result.facts["strategy"],
         "Tiles": result.facts["tiles"],
-        "Shape": ",".join(map(str, work.values_shape if work.wrt else work.image_shape)),
+        "Shape": ";".join(",".join(map(str, array.shape)) for array in arrays[:MOST_NAMED]),
         "Min": statistics["min"],
         "Max": statistics["max"],
         "Mean": statistics["mean"],
@@ -82,11 +72,13 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
         "Inf": statistics["posinf"] + statistics["neginf"],
         "Rows": result.facts["rows"],
     }
-    if work.wrt:
-        unit = spec.params[work.wrt.partition("[")[0]].unit
-        said |= {"Wrt": work.wrt, "Unit": f"per {unit}" if unit else "1"}
+    if subject:
+        said |= {
+            "Wrt": ";".join(subject.names[:MOST_NAMED]),
+            "Unit": ";".join(unit or "1" for unit in subject.units()[:MOST_NAMED]),
+        }
     if certificate := result.facts["certificate"]:
-        codes = [warning["code"] for warning in certificate["warnings"]]
+        codes = dict.fromkeys(warning["code"] for warning in certificate["warnings"])
         said |= {
             "Agreement": f"{certificate['relative']:.3g}" if certificate["judged"] else None,
             "Compared": certificate["pixels"],

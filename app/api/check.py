@@ -7,8 +7,7 @@ from fastapi import APIRouter, Request
 from app.api import schemas
 from app.api.body import json_object
 from app.api.dependencies import SchedulerNow, SpecNow, parsed, while_connected
-from app.compute import Work
-from renderers import parse_wrt
+from app.compute.kinds import checking
 
 router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["renderers"])
 
@@ -28,15 +27,6 @@ async def post_check(
     """For each parameter: the strategy, its agreement with differences, and what to change."""
     body: dict[str, Any] = await json_object(request) if await request.body() else {}
     asked = parsed(schemas.CheckRequest, body)
-    spec.bind(asked.params)
-    work = Work(
-        kind="check",
-        renderer=spec.name,
-        params=asked.params,
-        wrt=str(parse_wrt(asked.wrt, spec.params)) if asked.wrt else "",
-        width=0,
-        height=0,
-        channels=len(spec.channels),
-    )
+    work = checking.work(spec, asked.params, asked.wrt)
     result = await while_connected(request, scheduler.run(work))
     return [schemas.ReportInfo(**report) for report in result.facts["reports"]]

@@ -10,12 +10,13 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import RequestError
-from app.api.schemas import ImageRequest, MapRequest
+from app.api.schemas import ImageRequest
 from app.compute import Catalogue, Scheduler, Work
+from app.compute.kinds.maps import Frame
 from app.engine import check_strategy
 from app.engine.errors import UnknownStrategyError
 from app.settings import Settings
-from renderers import LoadError, Spec, UnknownRendererError, parse_wrt, suggestion
+from renderers import LoadError, Spec, UnknownRendererError, suggestion
 
 Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
@@ -65,52 +66,45 @@ def get_spec(renderer: str, catalogue: CatalogueNow) -> Spec:
 SpecNow = Annotated[Spec, Depends(get_spec)]
 
 
-def work_of(spec: Spec, asked: ImageRequest, settings: Settings) -> Work:
-    """The work that a request asks for, checked before anything is allocated.
-
-    Raises:
-        ParameterError: a parameter, or a value of one, that the renderer does not have.
-        RequestError: a frame or a result larger than the server takes, or an unknown strategy.
-    """
-    spec.bind(asked.params)
-    wrt = parse_wrt(asked.wrt, spec.params) if isinstance(asked, MapRequest) else None
-    work = Work(
-        renderer=spec.name,
+def frame_of(asked: ImageRequest) -> Frame:
+    """The frame that a request asks for."""
+    return Frame(
         params=asked.params,
-        wrt=str(wrt or ""),
         width=asked.width,
         height=asked.height,
-        channels=len(spec.channels),
-        wrt_shape=wrt.shape if wrt else (),
         seed=asked.seed,
-        strategy=_strategy(asked),
         dtype=asked.dtype,
-        certify=isinstance(asked, MapRequest) and asked.certify,
     )
-    _check_size(work, settings)
-    return work
 
 
-def _strategy(asked: ImageRequest) -> str:
-    if not isinstance(asked, MapRequest):
-        return "auto"
+def strategy_of(name: str) -> str:
+    """The name of a strategy, if there is one of that name.
+
+    Raises:
+        RequestError: there is none.
+    """
     try:
-        check_strategy(asked.strategy)
+        check_strategy(name)
     except UnknownStrategyError as error:
         raise RequestError(422, error.code, str(error), field="strategy") from error
-    return asked.strategy
+    return name
 
 
-def _check_size(work: Work, settings: Settings) -> None:
+def affordable(work: Work, asked: ImageRequest, settings: Settings) -> Work:
+    """The work, if its frame and its result are no larger than the server takes.
+
+    Raises:
+        RequestError: they are larger.
+    """
     for field in ("width", "height"):
-        if getattr(work, field) > settings.max_side:
+        if getattr(asked, field) > settings.max_side:
             raise RequestError(
                 422,
                 "frame_too_large",
                 f"A side has at most {settings.max_side} pixels.",
                 field=field,
             )
-    if work.width * work.height > settings.max_pixels:
+    if asked.width * asked.height > settings.max_pixels:
         raise RequestError(
             422,
             "frame_too_large",
@@ -123,9 +117,11 @@ def _check_size(work: Work, settings: Settings) -> None:
             422,
             "result_too_large",
             f"The result would take {work.total_bytes} bytes; at most "
-            f"{settings.max_result_bytes} are allowed. Ask for a smaller frame, or for one entry.",
+            f"{settings.max_result_bytes} are allowed. Ask for a smaller frame, or for fewer "
+            "entries.",
             field="wrt",
         )
+    return work
 
 
 def parsed(model: type[Model], body: dict[str, object]) -> Model:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -17,16 +16,20 @@ from app.api.dependencies import (
     SchedulerNow,
     SettingsNow,
     SpecNow,
+    affordable,
+    frame_of,
     parsed,
+    strategy_of,
     while_connected,
-    work_of,
 )
+from app.api.drawing import drawing
 from app.api.errors import RequestError
 from app.api.schemas import ImageRequest, MapRequest, Problem
 from app.compute import Scheduler, Work
-from app.imaging import MOST_PANELS, Format, Style, channel_choices
+from app.compute.kinds import maps
+from app.imaging import MOST_PANELS, Format, Style
 from app.settings import Settings
-from renderers import Spec, suggestion
+from renderers import Spec, Subject, parse_subject
 
 router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["maps"])
 
@@ -126,14 +129,15 @@ async def _answer(
     form: Format,
 ) -> Response:
     """Check everything, then compute, then encode."""
-    work = work_of(spec, asked, settings)
-    style = style_of(asked, spec, work, form)
+    work = affordable(work_of(spec, asked), asked, settings)
+    subject = maps.subject_of(work, spec)
+    style = style_of(asked, spec, subject, form)
     said = asked.model_dump(mode="json", exclude_defaults=True) | {"renderer": spec.name}
     tag = etag(request.app.state.instance, form.name, said)
     headers = {
         "ETag": tag,
         "Cache-Control": "private, no-cache",
-        "Content-Disposition": f'inline; filename="{filename(work, form)}"',
+        "Content-Disposition": f'inline; filename="{filename(spec, subject, form)}"',
         "Vary": "Accept",
     }
     if tag in request.headers.get("if-none-match", ""):
@@ -144,40 +148,58 @@ async def _answer(
     return response
 
 
-def style_of(asked: ImageRequest, spec: Spec, work: Work, form: Format) -> Style:
+def work_of(spec: Spec, asked: ImageRequest) -> Work:
+    """The work that a request asks for, checked before anything is allocated.
+
+    Raises:
+        ParameterError: a parameter, or a value of one, that the renderer does not have.
+        RequestError: an unknown strategy.
+    """
+    if not isinstance(asked, MapRequest):
+        return maps.work(spec, frame_of(asked), Subject())
+    subject = parse_subject(
+        spec.params, wrt=asked.wrt, direction=asked.direction, normalise=asked.normalise
+    )
+    strategy = strategy_of(asked.strategy)
+    return maps.work(
+        spec,
+        frame_of(asked),
+        subject,
+        second=asked.second,
+        strategy=strategy,
+        certify=asked.certify,
+    )
+
+
+def style_of(asked: ImageRequest, spec: Spec, subject: Subject, form: Format) -> Style:
     """How the picture is drawn, refused before the device is asked to compute it.
 
     Raises:
         ImagingError: a colormap, norm, range or overlay that cannot be drawn.
-        RequestError: an unknown channel, or more entries than a picture has panels.
+        RequestError: an unknown channel, more entries than a picture has panels, or several maps
+            in a format for one.
     """
     if not isinstance(asked, MapRequest):
         return Style()
-    choices = channel_choices(spec.channels)
-    known = isinstance(asked.channel, str) and asked.channel in choices
-    if not known and not (isinstance(asked.channel, int) and asked.channel in range(work.channels)):
-        hint = suggestion(str(asked.channel)[:64], map(str, choices))
+    if len(subject.names) > 1 and not form.several:
         raise RequestError(
-            422, "unknown_channel", "There is no such channel." + hint, field="channel"
+            422,
+            "several_arrays",
+            f"{form.name} holds one map, and {len(subject.names)} are asked for. Ask for npz, "
+            "which holds each by its name, or for one of them.",
+            field="wrt",
         )
-    panels = math.prod(work.wrt_shape)
-    if form.name == "png" and panels > MOST_PANELS:
+    if form.name == "png" and subject.size > MOST_PANELS:
+        first = subject.wrt[0]
+        entry = f"{first.name}[{','.join('0' * len(first.shape))}]" if first.shape else str(first)
         raise RequestError(
             422,
             "too_many_panels",
-            f"A picture shows at most {MOST_PANELS} entries; {work.wrt!r} has {panels}. "
-            f"Ask for one, such as {work.wrt}[{','.join('0' * len(work.wrt_shape))}], or for npy.",
+            f"A picture shows at most {MOST_PANELS} entries; these are {subject.size}. "
+            f"Ask for one, such as {entry}, or for npy or npz.",
             field="wrt",
         )
-    return Style(
-        colormap_name=asked.colormap_name,
-        rescale=None if asked.rescale == "auto" else asked.rescale,
-        symmetric=asked.symmetric,
-        norm=asked.norm,
-        channel=asked.channel,
-        overlay=asked.overlay,
-        colorbar=asked.colorbar,
-    )
+    return drawing(asked, spec)
 
 
 def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
@@ -186,7 +208,8 @@ def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
-def filename(work: Work, form: Format) -> str:
+def filename(spec: Spec, subject: Subject, form: Format) -> str:
     """What a saved result is called."""
-    entry = "".join(c if c.isalnum() else "_" for c in work.wrt).strip("_")
-    return f"{work.renderer}_{entry or 'image'}{form.suffix}"
+    named = "_".join(subject.names) if len(subject.names) < 4 else "maps"
+    entry = "".join(c if c.isalnum() else "_" for c in named).strip("_")
+    return f"{spec.name}_{entry or 'image'}{form.suffix}"

@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.api.errors import RequestError
-from renderers import Spec, parse_value, suggestion
+from renderers import Spec, parse_value, split_wrt, suggestion
 
 WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
-TEXT_FIELDS = frozenset({"wrt", "strategy", "dtype", "colormap_name", "norm"})
+TEXT_FIELDS = frozenset({"second", "strategy", "dtype", "colormap_name", "norm"})
 FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify"})
+BY_NAME_FIELDS = frozenset({"direction", "normalise"})
 
 
 def fields(items: Iterable[tuple[str, str]], model: type[BaseModel], spec: Spec) -> dict[str, Any]:
@@ -69,7 +70,12 @@ def only(items: Iterable[tuple[str, str]], known: Sequence[str]) -> None:
 def _field(name: str, text: str) -> Any:
     if name in TEXT_FIELDS:
         return text
-    if name in FLAG_FIELDS:
+    if name == "wrt":
+        names = split_wrt(text)
+        return names if len(names) > 1 else text
+    if name in BY_NAME_FIELDS and ":" in text:
+        return _by_name(name, text)
+    if name in FLAG_FIELDS | BY_NAME_FIELDS:
         # Anything else is left as it is, for the schema to refuse in its own words.
         return WORDS.get(text.lower(), text)
     if name == "rescale" and text == "auto":
@@ -77,3 +83,14 @@ def _field(name: str, text: str) -> Any:
     if name == "channel":
         return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else text
     return parse_value(name, text)
+
+
+def _by_name(field: str, text: str) -> dict[str, Any]:
+    """Read `radius:1,light[0]:-0.5`."""
+    found: dict[str, Any] = {}
+    for part in split_wrt(text):
+        name, _, number = part.rpartition(":")
+        if name in found:
+            raise RequestError(422, "repeated_field", f"{name[:64]!r} is given twice.", field=field)
+        found[name] = parse_value(field, number)
+    return found

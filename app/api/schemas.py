@@ -15,6 +15,7 @@ def _number(value: Any) -> Any:
 
 
 Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Name = Annotated[str, Field(max_length=200)]
 Whole = Annotated[int, Field(strict=True)]
 
 
@@ -34,18 +35,9 @@ class ImageRequest(BaseModel):
     dtype: Literal["float32", "float64"] = Field("float32", description="arithmetic and result")
 
 
-class MapRequest(ImageRequest):
-    """A sensitivity map d(image)/d(wrt), and how its picture is drawn."""
+class Drawing(BaseModel):
+    """How a heatmap is drawn."""
 
-    wrt: str = Field(
-        max_length=200,
-        description="what is differentiated against: a parameter, or an entry like `light[2]`",
-        examples=["radius"],
-    )
-    strategy: str = Field("auto", max_length=64, description="how the derivative is taken")
-    certify: StrictBool = Field(
-        True, description="whether the map is compared with differences, and refused if wrong"
-    )
     colormap_name: str | None = Field(
         None, max_length=64, description="colormap of the picture; a fitting one by default"
     )
@@ -61,6 +53,38 @@ class MapRequest(ImageRequest):
         0.0, ge=0, le=1, description="opacity of the map over the dimmed image; 0: the map alone"
     )
     colorbar: StrictBool = Field(False, description="whether the picture has a colour bar")
+
+
+class MapRequest(ImageRequest, Drawing):
+    """A sensitivity map d(image)/d(wrt), and how its picture is drawn."""
+
+    wrt: Name | Annotated[list[Name], Field(max_length=1024)] = Field(
+        "",
+        description="what is differentiated against: a parameter, an entry like `light[2]`, a list "
+        "of these, or `*` for all parameters",
+        examples=["radius"],
+    )
+    direction: dict[Name, Any] | None = Field(
+        None,
+        description="instead of `wrt`: how far each parameter (or entry) moves, for one map along "
+        "any mixture of them",
+        examples=[{"radius": 1.0, "light[0]": -0.5}],
+    )
+    normalise: StrictBool | dict[Name, Any] = Field(
+        False,
+        description="whether maps are multiplied by the range of their parameter, so that those of "
+        "different units can be compared; or by what, by parameter",
+    )
+    second: Name = Field(
+        "",
+        description="a scalar parameter or an entry: then the maps are of d(image)/d(second), that "
+        "is second derivatives",
+        examples=["radius"],
+    )
+    strategy: str = Field("auto", max_length=64, description="how the derivative is taken")
+    certify: StrictBool = Field(
+        True, description="whether the map is compared with differences, and refused if wrong"
+    )
 
 
 class CheckRequest(BaseModel):

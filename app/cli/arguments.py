@@ -65,6 +65,11 @@ def parse_assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
+def split_names(text: str) -> list[str]:
+    """Names with commas between; those inside an index stay."""
+    return [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
+
+
 def parse_size(text: str) -> tuple[int, int]:
     """Read `WIDTHxHEIGHT`.
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from app.engine import Task, decide
-from renderers import Param, Registry, Renderer, parse_wrt, reason
+from renderers import Param, Registry, Renderer, parse_subject, reason
 
 paper = Console()
 
@@ -41,7 +41,8 @@ def show(found: Renderer, options: Mapping[str, str]) -> None:
     loaded = found.load(options=options)
     reasons = []
     for name, declared in spec.params.items():
-        task = Task(params=spec.bind({}), wrt=parse_wrt(name, spec.params), width=512, height=512)
+        subject = parse_subject(spec.params, wrt=name)
+        task = Task(params=spec.bind({}), subject=subject, width=512, height=512)
         verdict = decide(loaded, task)
         default, allowed = default_text(declared), declared.range_text()
         table.add_row(name, default, allowed, verdict.strategy, declared.help)

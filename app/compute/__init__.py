@@ -10,7 +10,7 @@ from app.compute.errors import (
     WorkFailedError,
 )
 from app.compute.scheduler import Limits, Scheduler
-from app.compute.work import Result, Work
+from app.compute.work import Output, Result, Work
 
 __all__ = [
     "Backend",
@@ -21,6 +21,7 @@ __all__ = [
     "LocalBackend",
     "LocalSettings",
     "NotReadyError",
+    "Output",
     "Result",
     "Scheduler",
     "TimedOutError",

@@ -5,22 +5,17 @@ from typing import Any
 
 import torch
 
-from app.compute.segment import Segment
-from app.compute.work import Work
 from app.engine import (
     MOST,
-    Arrays,
-    Method,
-    Progress,
-    SensitivityMap,
+    Methods,
     Task,
-    check,
     find_method,
-    sensitivity_map,
+    first_derivative,
+    key,
     with_recording,
     without_paths,
 )
-from renderers import Loaded, LoadError, Registry, parse_wrt, reason
+from renderers import Loaded, LoadError, Registry, parse_subject, parse_wrt, reason
 
 # Side of the frame that a renderer is probed with.
 PROBED = 512
@@ -42,8 +37,8 @@ class Studio:
         self.budget = budget
         self.options = options
         self._loaded: dict[tuple[str, str], Loaded] = {}
-        self._methods: dict[tuple[str, ...], Method] = {}
-        self._postponed: dict[tuple[str, ...], tuple[Loaded, Task]] = {}
+        self._methods: dict[tuple[str, str], Methods] = {}
+        self._postponed: dict[tuple[str, str, str], tuple[Loaded, Task]] = {}
 
     def loaded(self, name: str, dtype: str) -> Loaded:
         """A renderer on the device; loaded when it is first asked for in that dtype."""
@@ -73,17 +68,17 @@ class Studio:
         """Renderers and parameters of which it is not known yet how they are differentiated."""
         for name in self.registry.names():
             for wrt in self.registry.get(name).spec.params:
-                if (name, wrt, "float32", "auto") not in self._methods:
+                if wrt not in self.methods(name, "float32"):
                     yield name, wrt
 
     def probe(self, name: str, wrt: str) -> dict[str, Any]:
         """Find out how a parameter is differentiated, at the default values."""
         loaded = self.loaded(name, "float32")
         params = loaded.spec.bind({})
-        task = Task(params=params, wrt=parse_wrt(wrt, loaded.spec.params), width=PROBED,
-                    height=PROBED)  # fmt: skip
+        subject = parse_subject(loaded.spec.params, wrt=wrt)
+        task = Task(params=params, subject=subject, width=PROBED, height=PROBED)
         method = find_method(loaded, task)
-        self._methods[(name, wrt, "float32", "auto")] = method
+        self.methods(name, "float32")[key(task)] = method
         return method.verdict.describe()
 
     @property
@@ -93,48 +88,30 @@ class Studio:
 
     def record_one(self) -> None:
         """Make a recording that would have kept a caller waiting."""
-        key, (loaded, task) = self._postponed.popitem()
-        self._methods[key] = with_recording(loaded, task, self._methods[key], MOST)
+        (name, dtype, which), (loaded, task) = self._postponed.popitem()
+        method = self.methods(name, dtype).get(which)
+        if method is not None:
+            self.methods(name, dtype)[which] = with_recording(loaded, task, method, MOST)
 
-    def check(self, work: Work) -> list[dict[str, Any]]:
-        """A report on each of the parameters asked for, or on all of them."""
-        loaded = self.loaded(work.renderer, work.dtype)
-        params = loaded.spec.bind(work.params)
-        names = [work.wrt] if work.wrt else list(loaded.spec.params)
-        return [check(loaded, params, name).describe() for name in names]
+    def first_derivative(
+        self, name: str, dtype: str, task: Task, second: str
+    ) -> tuple[Loaded, str]:
+        """d(image)/d(second) as a renderer, and the name under which its methods are known."""
+        known = f"d({name})/d({second})"
+        key = (known, dtype)
+        if key not in self._loaded:
+            loaded = self.loaded(name, dtype)
+            wrt = parse_wrt(second, loaded.spec.params)
+            self._loaded[key] = first_derivative(loaded, task, wrt)
+        return self._loaded[key], known
 
-    def compute(
-        self, work: Work, segment: Segment, progress: Progress, cancelled: Callable[[], bool]
-    ) -> SensitivityMap:
-        """Compute a map into the segment."""
-        loaded = self.loaded(work.renderer, work.dtype)
-        task = Task(
-            params=loaded.spec.bind(work.params),
-            wrt=parse_wrt(work.wrt, loaded.spec.params) if work.wrt else None,
-            width=work.width,
-            height=work.height,
-            seed=work.seed,
-            strategy=work.strategy,
-            certify=work.certify,
-        )
-        key = (work.renderer, work.wrt, work.dtype, work.strategy)
-        if key not in self._methods:
-            self._methods[key] = find_method(loaded, task)
-        image, values = work.arrays(segment)
-        result = sensitivity_map(
-            loaded,
-            task,
-            budget=self.budget,
-            method=self._methods[key],
-            out=Arrays(image=image, values=values),
-            progress=progress,
-            cancelled=cancelled,
-        )
-        # Another one than was known, where that did not hold at these values.
-        self._methods[key] = result.method
-        if result.method.postponed:
-            self._postponed[key] = (loaded, task)
-        return result
+    def methods(self, name: str, dtype: str) -> Methods:
+        """What is known of how a renderer is differentiated."""
+        return self._methods.setdefault((name, dtype), {})
+
+    def postpone(self, name: str, dtype: str, loaded: Loaded, task: Task) -> None:
+        """Note a task that a recording would make faster, to be made when there is time."""
+        self._postponed[(name, dtype, key(task))] = (loaded, task)
 
 
 def warm_up() -> None:
@@ -142,19 +119,3 @@ def warm_up() -> None:
     one = torch.ones(())
     with torch.no_grad():
         torch.func.jvp(lambda value: (value * torch.ones(4)).sin() + torch.ones(4), (one,), (one,))
-
-
-def facts(result: SensitivityMap) -> dict[str, Any]:
-    """What is said of a finished map beside its arrays."""
-    return {
-        "strategy": result.strategy,
-        "statistics": result.statistics.describe(),
-        "rows": result.plan.rows,
-        "tangents": result.plan.tangents,
-        "halvings": result.halvings,
-        "seconds": result.seconds,
-        "peak_bytes": result.peak_bytes,
-        "tiles": "recorded" if result.recorded else "eager",
-        "unrecorded": without_paths(result.method.unrecorded),
-        "certificate": result.certificate and result.certificate.describe(),
-    }

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.compute.kinds import KINDS, Run
 from app.compute.segment import Segment
-from app.compute.studio import Studio, facts, warm_up
+from app.compute.studio import Studio, warm_up
 from app.compute.work import Work
 from app.engine import (
     EngineError,
@@ -175,13 +176,12 @@ def done(
     studio: Studio, channel: Channel, id_: int, work: Work, segment: Segment
 ) -> dict[str, Any]:
     """Do the work, telling of its progress; what is to be said of it."""
-    if work.kind == "check":
-        return {"reports": studio.check(work)}
 
-    def progress(rows: int, total: int) -> None:
-        channel.send(event="progress", id=id_, done=rows, total=total)
+    def progress(done: int, total: int) -> None:
+        channel.send(event="progress", id=id_, done=done, total=total)
 
-    return facts(studio.compute(work, segment, progress, lambda: id_ in channel.cancelled))
+    run = Run(work.arrays(segment), progress, lambda: id_ in channel.cancelled)
+    return KINDS[work.kind](studio, work, run)
 
 
 def main(control: int, descriptors: int) -> None:

@@ -16,11 +16,14 @@ from app.engine.errors import (
 from app.engine.findings import CODES, Finding
 from app.engine.ladder import Verdict, decide
 from app.engine.loop import Arrays
-from app.engine.method import Method, find_method, with_recording
+from app.engine.method import Method, with_recording
 from app.engine.plan import DEFAULT_BUDGET, Cost, Plan
 from app.engine.recording import MOST
+from app.engine.search import find_method
+from app.engine.second import first_derivative
 from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
-from app.engine.statistics import Statistics
+from app.engine.several import Methods, key, sensitivity_maps
+from app.engine.statistics import Statistics, combined
 from app.engine.strategies import CHOICES as STRATEGY_CHOICES
 from app.engine.strategies import check as check_strategy
 from app.engine.task import Task
@@ -41,6 +44,7 @@ __all__ = [
     "EngineError",
     "Finding",
     "Method",
+    "Methods",
     "Plan",
     "Progress",
     "RenderError",
@@ -54,10 +58,14 @@ __all__ = [
     "allocate",
     "check",
     "check_strategy",
+    "combined",
     "decide",
     "find_method",
+    "first_derivative",
+    "key",
     "open_device",
     "sensitivity_map",
+    "sensitivity_maps",
     "with_recording",
     "without_paths",
 ]

@@ -10,12 +10,13 @@ from torch import Tensor
 from app.engine.errors import EngineError
 from app.engine.findings import Finding
 from app.engine.ladder import Verdict
-from app.engine.method import Method, find_method
+from app.engine.method import Method
 from app.engine.recording import MOST
+from app.engine.search import find_method
 from app.engine.sensitivity import sensitivity_map
 from app.engine.strategies.edge import edge
 from app.engine.task import Task
-from renderers import Loaded, RendererError, Wrt, parse_wrt
+from renderers import Loaded, RendererError, Subject, Wrt, parse_wrt
 
 # Frame on which a parameter is checked, and the larger one on which it is timed.
 WIDTH, HEIGHT = 160, 120
@@ -91,7 +92,7 @@ def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
         name: the parameter, or an entry of one.
     """
     wrt = parse_wrt(name, loaded.spec.params)
-    task = Task(params=params, wrt=wrt, width=WIDTH, height=HEIGHT)
+    task = Task(params=params, subject=Subject((wrt,)), width=WIDTH, height=HEIGHT)
     try:
         method = find_method(loaded, task, limit=MOST)
         result = sensitivity_map(loaded, task, method=method)
@@ -116,8 +117,8 @@ def _ratio(loaded: Loaded, task: Task, method: Method, wrt: Wrt) -> float:
     """Seconds of a map of one entry over seconds of the image."""
     task = replace(task, width=TIMED_WIDTH, height=TIMED_HEIGHT)
     entry = replace(wrt, index=(*wrt.index, *[0] * len(wrt.shape)), shape=())
-    mapped = replace(task, certify=False, wrt=entry)
-    primal = replace(task, certify=False, wrt=None)
+    mapped = replace(task, certify=False, subject=Subject((entry,)))
+    primal = replace(task, certify=False, subject=Subject())
     verdict = replace(method.verdict, steps=method.verdict.steps[:1])
     image = Method(Verdict(strategy="primal", whole=verdict.whole), method.cost)
 

@@ -56,19 +56,22 @@ class Runs:
         return part.reshape(len(starts), self.length, depth)
 
 
-def chosen(out: Arrays) -> tuple[Int[Tensor, " pixels"], Int[Tensor, " pixels"]]:
+def chosen(out: Arrays, weights: Floats) -> tuple[Int[Tensor, " pixels"], Int[Tensor, " pixels"]]:
     """Rows and columns of pixels worth a look, each once.
 
     Some at random, those with the largest derivatives, and those where the image or the map changes
     most from a pixel to the next, as it does around a part that is detached.
+
+    Args:
+        out: the image and the maps.
+        weights: for each direction of the maps, what makes it comparable with the others, `(n,)`.
     """
-    assert out.values is not None  # noqa: S101 - there is a map
     height, width = out.image.shape[:2]
     drawn = np.random.default_rng(0)
     runs = spread(height, width, drawn)
-    image, values = runs.read(out.image), runs.read(out.values)
+    image, values = runs.read(out.image), _side_by_side(runs, out, weights)
     changing = (
-        largest(change(values, runs.read(out.values, below=1)), runs, width, CHANGING),
+        largest(change(values, _side_by_side(runs, out, weights, below=1)), runs, width, CHANGING),
         largest(change(image, runs.read(out.image, below=1)), runs, width, CHANGING),
     )
     picked = (
@@ -78,6 +81,19 @@ def chosen(out: Arrays) -> tuple[Int[Tensor, " pixels"], Int[Tensor, " pixels"]]
     )
     rows, columns = np.divmod(distinct(np.concatenate(picked)), width)
     return torch.from_numpy(rows), torch.from_numpy(columns)
+
+
+def _side_by_side(runs: Runs, out: Arrays, weights: Floats, below: int = 0) -> Floats:
+    """What stands on the runs in all maps; those of several parameters are made comparable."""
+    if len(out.maps) == 1:
+        return runs.read(out.maps[0], below)
+    read, start = [], 0
+    for array in out.maps:
+        count = array[0, 0, 0].size
+        by = np.tile(weights[start : start + count], array.shape[2]).astype(array.dtype)
+        read.append(runs.read(array, below) * by)
+        start += count
+    return np.concatenate(read, axis=2)
 
 
 def anywhere(count: int, drawn: np.random.Generator) -> NDArray[np.int64]:
@@ -137,16 +153,17 @@ def distinct(pixels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def telling_rows(out: Arrays, count: int) -> list[int]:
     """Rows worth a look, of some of a large frame's: with the largest derivative and changes."""
-    assert out.values is not None  # noqa: S101 - there is a map
-    every = max(1, len(out.values) // RUNS)
-    image, values = (array[::every] for array in (out.image, out.values))
-    rows = [_row_of_largest(values)]
-    if len(values) > 1:
-        below = _row_of_largest(np.diff(values, axis=0))
-        rows += [below, below + 1]
-    if values.shape[1] > 1:
-        rows += [_row_of_largest(np.diff(each, axis=1)) for each in (values, image)]
-    return sorted({row * every for row in rows[:count]})
+    every = max(1, len(out.image) // RUNS)
+    image, *maps = (array[::every] for array in (out.image, *out.maps))
+    rows = [_row_of_largest(values) for values in maps]
+    if len(image) > 1:
+        below = [_row_of_largest(np.diff(values, axis=0)) for values in maps]
+        rows += [row + after for row in below for after in (0, 1)]
+    if image.shape[1] > 1:
+        rows += [_row_of_largest(np.diff(each, axis=1)) for each in (*maps, image)]
+    # Of several maps, rows in which several of them show are worth most.
+    common = sorted(set(rows), key=lambda row: (-rows.count(row), rows.index(row)))
+    return sorted({row * every for row in common[:count]})
 
 
 def _row_of_largest(measure: Floats) -> int:

@@ -1,12 +1,13 @@
-"""Plain differences along a direction, within the bounds of the parameter."""
+"""Plain differences along a direction, within the bounds of the parameters."""
 
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool
 from torch import Tensor
 
+from app.engine.directions import Directions
 from app.engine.tile import Tile
+from renderers import Param
 
 SHRINK = 4.0
 # The first step, in units of the parameter's scale.
@@ -14,17 +15,54 @@ FIRST = 0.1
 
 
 def scale_of(tile: Tile, direction: Tensor) -> float:
-    """How far a parameter may be moved along a direction to be moved notably.
+    """How far the parameters may be moved along a direction for one of them to be moved notably.
 
-    The size of the entries that the direction moves, but no more than the declared range; where
-    they are near 0, a part of that; where there is none, 1.
+    See `natural_scale`; 1 for a direction that moves nothing.
     """
-    declared, moved = tile.declared, direction != 0
-    size = float(tile.value[moved].abs().max()) if bool(moved.any()) else 0.0
+    reaches = []
+    for _, declared, part in tile.entries():
+        moved = direction[part] != 0
+        if bool(moved.any()):
+            size = natural_scale(declared, tile.value[part][moved])
+            reaches.append(size / max(float(direction[part].abs().max()), 1e-300))
+    return min(reaches, default=1.0)
+
+
+def natural_scale(declared: Param, entries: Tensor) -> float:
+    """A notable change of a parameter whose entries have these values.
+
+    Their size, but no more than the declared range; where they are near 0, a part of that; where
+    there is none, 1.
+    """
+    size = float(entries.detach().abs().max())
     if declared.low is not None and declared.high is not None:
         extent = declared.high - declared.low
         size = min(max(size, 0.01 * extent), extent)
-    return (size or 1.0) / max(float(direction.abs().max()), 1e-300)
+    return size or 1.0
+
+
+def reach_of(tile: Tile, direction: Tensor) -> float | None:
+    """A quarter of the range along a direction; None where there is no range."""
+    reaches = [
+        (declared.high - declared.low) / (4 * max(float(direction[part].abs().max()), 1e-300))
+        for _, declared, part in tile.entries()
+        if declared.low is not None and declared.high is not None and bool(direction[part].any())
+    ]
+    return min(reaches, default=None)
+
+
+def mixed(tile: Tile, directions: Directions) -> tuple[Tensor, Tensor]:
+    """Weights for directions, `(n,)`, and their sum, `(size,)`: one in which each takes part.
+
+    The weights cannot cancel, and make changes of different parameters comparable.
+    """
+    ramp = torch.linspace(1.0, 0.5, len(directions), dtype=torch.float64)
+    if directions.matrix is None:
+        scales = torch.ones(directions.size, dtype=torch.float64)
+        for _, declared, part in tile.entries():
+            scales[part] = natural_scale(declared, tile.value[part])
+        ramp = ramp * (scales / scales.max())[directions.entries] / directions.scales
+    return ramp, directions.combined(ramp)
 
 
 def side_of(tile: Tile, direction: Tensor, step: float) -> int:
@@ -32,7 +70,9 @@ def side_of(tile: Tile, direction: Tensor, step: float) -> int:
 
     0 as well where it may be moved to neither, as a vector with entries at either bound.
     """
-    ahead, behind = (tile.declared.allows(tile.value + sign * step * direction) for sign in (1, -1))
+    ahead, behind = (
+        bool(tile.within(tile.value + sign * step * direction).all()) for sign in (1, -1)
+    )
     return int(ahead) - int(behind)
 
 
@@ -41,10 +81,9 @@ def inwards(tile: Tile, direction: Tensor, step: float) -> list[tuple[Tensor, in
 
     A vector may have entries at either bound: those are moved apart from each other.
     """
-    low, high = tile.declared.low, tile.declared.high
-    if low is None and high is None:
+    if not tile.bounded:
         return [(direction, 0)]
-    ahead, behind = (_allowed(tile, tile.value + move * direction) for move in (step, -step))
+    ahead, behind = (tile.within(tile.value + move * direction) for move in (step, -step))
     forwards, backwards = ahead & ~behind, behind & ~ahead
     if not bool(forwards.any() | backwards.any()):
         return [(direction, 0)]
@@ -53,12 +92,6 @@ def inwards(tile: Tile, direction: Tensor, step: float) -> list[tuple[Tensor, in
     if not parts:
         return [(direction, -1)]
     return [*parts, (torch.where(backwards, direction, none), -1)] if backwards.any() else parts
-
-
-def _allowed(tile: Tile, value: Tensor) -> Bool[Tensor, "*entries"]:
-    low, high = tile.declared.low, tile.declared.high
-    above = torch.ones_like(value, dtype=torch.bool) if low is None else value >= low
-    return above if high is None else above & (value <= high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,6 +13,8 @@ from renderers import Frame, Loaded, Pixels
 # share, one by one, with another: sigmoid differs in the last bit. Shares that are a multiple of
 # the widest unrolled loop (four vectors of sixteen floats) have no rest.
 LANES = 64
+# Float32 values on a page of memory.
+PAGE = 1024
 
 
 def evaluate(
@@ -40,9 +42,17 @@ def lanes() -> int:
     return LANES * torch.get_num_threads()
 
 
-def flattened(where: Pixels) -> Pixels:
-    """The positions in a row, filled up to a multiple of `lanes()` by repeating the last."""
+def flattened(where: Pixels, *, apart: bool = False) -> Pixels:
+    """The positions in a row, filled up to a multiple of `lanes()` by repeating the last.
+
+    Args:
+        where: the positions.
+        apart: whether rows of so many values are to lie apart in the CPU's caches: of those that
+            are a multiple of a page, all first values fall into one set, and push each other out.
+    """
     missing = -where.x.numel() % lanes()
+    if apart and (where.x.numel() + missing) % PAGE == 0:
+        missing += lanes()
     x, y = _filled(where.x, missing), _filled(where.y, missing)
     return Pixels(x, y, where.width, where.height)
 

@@ -23,10 +23,17 @@ from app.engine.standing import quantised, standing, undivided
 from app.engine.strategies import AUTO, check
 from app.engine.strategies.edge import edge
 from app.engine.strategies.finite_difference import finite_difference
+from app.engine.strategies.per_pixel import per_pixel
+from app.engine.strategies.reverse import reverse
 from app.engine.task import Task
 from app.engine.trial import Trial, try_out
 from app.engine.verdict import Verdict
 from renderers import Loaded
+
+# So many directions, before another strategy is tried for them; and so many times fewer outputs
+# than directions before reverse mode is: a pull costs about twice what a push does.
+MANY = 3
+FEWER = 2
 
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -55,7 +62,8 @@ def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Ver
         trial = try_out(loaded, task)
     blind = Blindness()
     with rendering(loaded), torch.no_grad():
-        reference = estimate(trial.exact, trial.mixed.to(trial.exact.value.dtype))
+        direction = trial.mixed.to(trial.exact.value.dtype)
+        reference = estimate(trial.exact, direction)
         if not findings and quantised(trial, reference):
             findings.append(Finding(code="quantised_output"))
             blind = Blindness(coarse=1.0)
@@ -67,7 +75,7 @@ def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Ver
     return replace(
         found,
         whole=whole,
-        step=found.step or reference.step,
+        step=found.step or reference.step / scale_of(trial.exact, direction),
         exact=trial.exact.loaded.dtype is torch.float64,
         passed_over=tuple(search.passed_over),
         findings=(*findings, *search.findings, *found.findings),
@@ -95,16 +103,29 @@ class _Search:
                 self.passed_over.append(("forward", "It gives zero, though hard edges move."))
             return self.coarse(self.blind.coarse)
         found = (self.attempt(rung) for rung in self.rungs() if rung not in self.without)
-        return next(verdict for verdict in found if verdict is not None)  # the last never refuses
+        best = next(verdict for verdict in found if verdict is not None)  # the last never refuses
+        return replace(best, rivals=tuple(self.rivals(best)))
+
+    def rivals(self, best: Verdict) -> Iterator[str]:
+        """Strategies for many directions that hold as well where the best is an exact one."""
+        many = len(self.trial.directions)
+        if best.strategy == finite_difference.name or best.findings or many < MANY:
+            return
+        spec = self.trial.tile.loaded.spec
+        width, height = self.trial.frame
+        if spec.kind == "pixel" and spec.halo is not None:
+            likely = [] if spec.random else [per_pixel.name]
+        else:
+            outputs = width * height * len(spec.channels)
+            likely = [reverse.name] if FEWER * outputs <= many else []
+        for rung in likely:
+            if rung not in self.without and attempt(rung, self.trial, self.reference).verdict:
+                yield rung
 
     def coarse(self, factor: float) -> Verdict:
         """Differences over many of the leaps that the image makes."""
-        exact = self.trial.exact
-        mixed, *steps = (
-            factor * FIRST * scale_of(exact, direction.to(exact.value.dtype))
-            for direction in (self.trial.mixed, *self.trial.directions)
-        )
-        return Verdict(strategy=finite_difference.name, step=mixed, steps=tuple(steps))
+        steps = (factor * FIRST,) * len(self.trial.directions)
+        return Verdict(strategy=finite_difference.name, step=factor * FIRST, steps=steps)
 
     def only(self, rung: str) -> Verdict:
         """The rung that was asked for, right or wrong, if it runs."""

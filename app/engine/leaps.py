@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from app.engine.differences import FIRST, inwards, scale_of
+from app.engine.differences import FIRST, inwards, reach_of, scale_of
 from app.engine.extrapolation import Estimate, column
 from app.engine.tile import Tile
 from renderers import Pixels
@@ -103,8 +103,8 @@ def first_leap(tile: Tile, direction: Tensor, here: Tensor) -> float | None:
     Steps grow to the scale of the parameter, or a quarter of its range, which there is on one side
     at least: an edge between two pixels meets the next of them when it has gone as far as that.
     """
-    low, high, scale = tile.declared.low, tile.declared.high, scale_of(tile, direction)
-    reach = scale if low is None or high is None else (high - low) / 4
+    scale = scale_of(tile, direction)
+    reach = reach_of(tile, direction) or scale
     step = FIRST * scale
     while step < reach:
         step = min(2 * step, reach)

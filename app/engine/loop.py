@@ -23,11 +23,11 @@ class Arrays:
 
     Attributes:
         image: the primal image, `(height, width, channels)`.
-        values: the map, `image.shape + wrt.shape`, or None for a primal image alone.
+        maps: each `image.shape + wrt.shape`; none for a primal image alone.
     """
 
     image: NDArray[np.floating]
-    values: NDArray[np.floating] | None
+    maps: tuple[NDArray[np.floating], ...] = ()
 
 
 class Loop:
@@ -37,11 +37,11 @@ class Loop:
         self.tiles = tiles
         self.plan = plan
         self.halvings = 0
-        self.measured: list[Measured] = []
+        self.measured: list[tuple[int, Measured]] = []
         self.writer = HostWriter()
         self.image = torch.from_numpy(out.image)
         shape = (*out.image.shape, -1)
-        self.values = None if out.values is None else torch.from_numpy(out.values).view(shape)
+        self.maps = [torch.from_numpy(array).view(shape) for array in out.maps]
 
     def bands(self, cancelled: Callable[[], bool]) -> Iterator[int]:
         """Compute band after band; yields the rows done so far."""
@@ -57,7 +57,7 @@ class Loop:
     def _band(self, band: Band, cancelled: Callable[[], bool]) -> bool:
         """Compute one band, or halve the plan and say no."""
         first, count = 0, max(1, self.tiles.task.tangents)
-        gathered: list[Measured] = []
+        gathered: list[tuple[int, Measured]] = []
         while first < count:
             if cancelled():
                 raise CancelledError("The map was cancelled.")
@@ -66,18 +66,21 @@ class Loop:
             measured = self._tile(band, chunk)
             if measured is not None:
                 first = chunk.stop
-                gathered.append(measured)
+                gathered += measured
             elif self.plan.rows != rows:
                 return False
         self.measured += gathered
         return True
 
     @property
-    def statistics(self) -> Statistics:
-        """The statistics of what has been computed so far."""
-        return combined(self.measured)
+    def statistics(self) -> tuple[Statistics, ...]:
+        """The statistics of each map so far; of the image, where there is none."""
+        return tuple(
+            combined(found for number, found in self.measured if number == place)
+            for place in range(max(1, len(self.maps)))
+        )
 
-    def _tile(self, band: Band, chunk: slice) -> Measured | None:
+    def _tile(self, band: Band, chunk: slice) -> list[tuple[int, Measured]] | None:
         """Compute one tile and write it, or halve the plan and give nothing."""
         try:
             return self._write(band, chunk, *self.tiles.evaluate(band, chunk))
@@ -96,15 +99,28 @@ class Loop:
             torch.cuda.empty_cache()
         return None
 
-    def _write(self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None) -> Measured:
+    def _write(
+        self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None
+    ) -> list[tuple[int, Measured]]:
+        """Write a tile; the statistics of its part of each map, or of the image alone."""
         rows = slice(band.start, band.stop)
         if chunk.start == 0:
             self.writer.put(self.image[rows], image)
-        if self.values is None or tangents is None:
-            return self._measure(image)
-        self.writer.put(self.values[rows, ..., chunk], tangents.movedim(0, -1))
-        return self._measure(tangents)
+        if tangents is None:
+            return [(0, self._measure(image, image))]
+        found: list[tuple[int, Measured]] = []
+        start = -chunk.start
+        for number, array in enumerate(self.maps):
+            stop = start + array.shape[-1]
+            first, last = max(0, start), min(len(tangents), stop)
+            if first < last:
+                target = array[rows, ..., first - start : last - start]
+                tile = tangents[first:last].movedim(0, -1)
+                self.writer.put(target, tile)
+                found.append((number, self._measure(target, tile)))
+            start = stop
+        return found
 
-    def _measure(self, values: Tensor) -> Measured:
-        """On the CPU while the values are in the cache; elsewhere without waiting for them."""
-        return measure(values) if values.device.type == "cpu" else measure_later(values)
+    def _measure(self, target: Tensor, tile: Tensor) -> Measured:
+        """On the CPU what was written, while it is in the cache; elsewhere without waiting."""
+        return measure(target) if tile.device.type == "cpu" else measure_later(tile)

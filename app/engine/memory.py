@@ -44,6 +44,16 @@ def peak_bytes(run: Callable[[], object], device: torch.device) -> int:
     return watch.peak
 
 
+def made_bytes(run: Callable[[], object]) -> int:
+    """Bytes of all that `run` makes, whether it is kept or not: the work of operations so short
+    that memory is what they wait for. It is the same each time, which seconds are not.
+    """
+    watch = _Watch()
+    with watch:
+        run()
+    return watch.made
+
+
 class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of live storages made under it."""
 
@@ -51,6 +61,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = 0
         self.peak = 0
+        self.made = 0
         self._seen: set[int] = set()
 
     @classmethod
@@ -71,6 +82,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         key, size = storage._cdata, storage.nbytes()
         if key in self._seen or size == 0:
             return
+        self.made += size
         self._seen.add(key)
         self.live += size
         self.peak = max(self.peak, self.live)

@@ -1,26 +1,22 @@
 """How a parameter of a renderer is differentiated on this device, and what a tile of it costs."""
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from app.engine import plan as planning
-from app.engine.errors import RenderError, StrategyError
 from app.engine.evaluate import one_thread
 from app.engine.frame import Band
-from app.engine.ladder import NONE, Verdict, decide
+from app.engine.ladder import Verdict
 from app.engine.memory import peak_bytes
 from app.engine.plan import Cost
 from app.engine.prepared import Prepared
-from app.engine.recording import MOST, PROMPT, Recording, UnrecordableError, record
+from app.engine.recording import MOST, Recording, UnrecordableError, record
 from app.engine.standing import undivided
-from app.engine.strategies import AUTO, STRATEGIES
+from app.engine.strategies import STRATEGIES
 from app.engine.strategies.finite_difference import finite_difference
-from app.engine.task import Task
+from app.engine.task import NOTHING, Task
 from renderers import Loaded
 
-# Width of the trial frames on which memory is measured.
-WIDTH = 64
 # Recordings that are kept of a renderer that looks at the size of its frame.
 FRAMES = 4
 
@@ -68,34 +64,6 @@ PRIMAL = Verdict(strategy="primal")
 LAST = (PRIMAL.strategy, finite_difference.name)
 
 
-def find_method(
-    loaded: Loaded, task: Task, without: Mapping[str, str] = NONE, limit: int = PROMPT
-) -> Method:
-    """Decide on a strategy, record it where that can be, and measure its cost, on small trials.
-
-    Args:
-        loaded: the renderer on its device.
-        task: what is asked.
-        without: strategies that have been found wrong at the task's values already, and why.
-        limit: how many operations a recording may take; a long one is better made when idle.
-
-    Raises:
-        RenderError: the renderer raised.
-        RendererError: the renderer answered with no image.
-        StrategyError: the strategy that was asked for cannot differentiate this renderer.
-        UnknownStrategyError: there is no such strategy.
-    """
-    with few_threads(loaded):
-        verdict = PRIMAL if task.wrt is None else decide(loaded, task, without)
-    try:
-        return with_recording(loaded, task, Method(verdict), limit)
-    except (RenderError, StrategyError) as error:
-        if task.strategy != AUTO or verdict.strategy in LAST:
-            raise
-        # It ran on the trial; what a renderer keeps may have changed since.
-        return find_method(loaded, task, {**without, verdict.strategy: afterwards(error)}, limit)
-
-
 def few_threads(loaded: Loaded) -> AbstractContextManager[None]:
     """One thread for what asks a renderer at a few positions; all for one that must be whole."""
     scattered = loaded.spec.kind == "pixel" and loaded.spec.halo is not None
@@ -111,7 +79,7 @@ def with_recording(loaded: Loaded, task: Task, method: Method, limit: int) -> Me
         return method
     verdict = method.verdict
     source = undivided(loaded) if verdict.whole else loaded
-    strategy = STRATEGIES[verdict.strategy] if task.wrt else None
+    strategy = STRATEGIES[verdict.strategy] if task.subject else None
     try:
         found = record(source, task, strategy, limit)
         cost = trial_cost(loaded, task, verdict, found)
@@ -124,11 +92,6 @@ def with_recording(loaded: Loaded, task: Task, method: Method, limit: int) -> Me
     return Method(verdict, cost, kept, tried=limit)
 
 
-def afterwards(error: Exception) -> str:
-    """Why a strategy was passed over that had run on a trial."""
-    return f"It ran on a trial, and then no more. ({error})"
-
-
 def trial_cost(
     loaded: Loaded, task: Task, verdict: Verdict, recording: Recording | None = None
 ) -> Cost:
@@ -137,23 +100,27 @@ def trial_cost(
     A renderer that must be evaluated whole is measured on the task's own frame: it may have a size
     that it cannot leave, and its memory may grow faster than its pixels.
     """
+    gradient = task.subject and STRATEGIES[verdict.strategy].gradient is not None
     tangents = min(task.tangents, verdict.at_once or task.tangents)
     if verdict.whole or loaded.spec.halo is None:
         tiles = Prepared.prepare(loaded, task, verdict)
-        band, one = Band(0, task.height), slice(0, 1)
+        band, one = Band(0, task.height), slice(0, task.tangents if gradient else 1)
         peak = peak_bytes(lambda: tiles.evaluate(band, one), loaded.device)
         pixel = peak / (task.width * task.height)
         # Another direction is taken to cost as much as the first: at most, it does.
-        return Cost(0.0, 0.0, pixel) if tangents else Cost(0.0, pixel, 0.0)
+        return Cost(0.0, 0.0, pixel) if tangents and not gradient else Cost(0.0, pixel, 0.0)
 
     def trial(pixels: int, tangents: int) -> int:
-        rows = pixels // WIDTH
-        asked = task.wrt if tangents or recording else None
-        small = replace(task, width=WIDTH, height=rows, wrt=asked)
+        rows = pixels // planning.TRIAL_WIDTH
+        small = replace(task, width=planning.TRIAL_WIDTH, height=rows)
+        if not (tangents or recording):
+            small = replace(small, subject=NOTHING)
         tiles = Prepared.prepare(loaded, small, verdict, recording)
         chunk = slice(0, max(1, tangents))
         return peak_bytes(lambda: tiles.evaluate(Band(0, rows), chunk), loaded.device)
 
+    if gradient:
+        return planning.fit_gradient(trial, task.tangents)
     if recording:
         return planning.fit_recorded(trial, task.tangents)
     return planning.fit(trial, tangents)

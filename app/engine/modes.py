@@ -11,7 +11,7 @@ def carried_together(strategy: Strategy, trial: Trial) -> int | None:
     """1 where several directions at once are refused or come out otherwise; None where not."""
     if len(trial.directions) == 1:
         return None
-    pair = torch.stack([trial.mixed, trial.directions[0]])
+    pair = torch.stack([trial.mixed, trial.along(slice(0, 1))[0]])
     try:
         _, together = strategy.differentiate(trial.tile, pair)
         _, alone = strategy.differentiate(trial.tile, pair[:1])

@@ -18,6 +18,9 @@ SMALLER = 16
 PLANNED = 0.4375
 # Pixels of the two trial tiles: enough that fixed costs do not blur the slope.
 TRIAL_PIXELS = 4096
+# Entries of all pixels of a trial together, and the width of its frames.
+TRIAL_ENTRIES = 1 << 20
+TRIAL_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,17 @@ def fit_recorded(measure: Callable[[int, int], int], tangents: int) -> Cost:
         return Cost(fixed, pixel, 0.0)
     each = max(1.0, (measure(2 * TRIAL_PIXELS, 3) - large) / (2 * TRIAL_PIXELS))
     return Cost(fixed, max(1.0, pixel - 2 * each), each)
+
+
+def fit_gradient(measure: Callable[[int, int], int], tangents: int) -> Cost:
+    """The cost model of a strategy that gives the derivative by every entry at once.
+
+    Of many entries, few pixels are tried: each of them holds them all.
+    """
+    pixels = TRIAL_WIDTH * max(1, min(TRIAL_PIXELS, TRIAL_ENTRIES // tangents) // TRIAL_WIDTH)
+    small, large = measure(pixels, tangents), measure(2 * pixels, tangents)
+    pixel = max(1.0, (large - small) / pixels)
+    return Cost(max(0.0, large - 2 * pixels * pixel), pixel, 0.0)
 
 
 def choose(

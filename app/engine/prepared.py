@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from app.engine.directions import Directions
 from app.engine.evaluate import evaluate, flattened
 from app.engine.frame import Band, window
 from app.engine.ladder import Verdict
@@ -28,7 +29,7 @@ class Prepared:
         loaded: the renderer on its device.
         task: what is asked.
         params: every parameter, on the device, in the renderer's dtype.
-        directions: what the map is taken along, `(n, *parameter.shape)`.
+        directions: what the maps are taken along.
         strategy: how it is differentiated; None for an image alone.
         replay: the recording that does the same; None where the renderer itself is run.
     """
@@ -36,7 +37,7 @@ class Prepared:
     loaded: Loaded
     task: Task
     params: dict[str, Tensor]
-    directions: Tensor
+    directions: Directions
     strategy: Strategy | None
     replay: Replay | None = None
 
@@ -46,11 +47,11 @@ class Prepared:
     ) -> "Prepared":
         """Place a task's parameters on the renderer's device, in its dtype."""
         device, dtype = loaded.device, loaded.dtype
-        directions = task.directions(device, dtype)
+        directions = task.directions
         if verdict.whole:
             loaded = undivided(loaded)
         params = {name: value.to(device, dtype) for name, value in task.params.items()}
-        strategy = verdict.resolve(directions) if task.wrt else None
+        strategy = verdict.resolve(directions) if task.subject else None
         replay = recording.bind(params, directions) if recording else None
         return cls(loaded, task, params, directions, strategy, replay)
 
@@ -59,14 +60,17 @@ class Prepared:
         """Whether the frame must be evaluated in one piece."""
         return self.loaded.spec.halo is None
 
+    def rows(self, chunk: slice) -> Float[Tensor, "k size"]:
+        """Some of the directions written out, on the device."""
+        return self.directions.rows(chunk, self.loaded.device, self.loaded.dtype)
+
     def holds(self) -> bool:
         """Whether a replay has the renderer's own image at these values, at some pixels."""
         if self.replay is None:
             return True
-        name = self.task.wrt.name if self.task.wrt else next(iter(self.params), "")
         device, dtype = self.loaded.device, self.loaded.dtype
         few = spread(self.task.width, self.task.height, device, dtype)
-        tile = Tile(self.loaded, flattened(few), self.params, name, self.task.seed)
+        tile = Tile(self.loaded, flattened(few), self.params, self.task.moving, self.task.seed)
         return same_image(self.replay, tile)
 
     def evaluate(
@@ -90,7 +94,8 @@ class Prepared:
         assert isinstance(asked.where, Pixels)  # noqa: S101 - nothing else is recorded
         shape, count = asked.where.shape, asked.where.x.numel()
         try:
-            image, tangents = replay(flattened(asked.where), chunk)
+            flat = flattened(asked.where, apart=replay.recording.gradient > 0)
+            image, tangents = replay(flat, chunk)
         except Exception as error:
             if out_of_memory(error) or isinstance(error, UnrecordableError):
                 raise
@@ -103,10 +108,14 @@ class Prepared:
     def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
         task, loaded = self.task, self.loaded
         asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
-        if task.wrt is None or self.strategy is None:
+        if self.strategy is None:
             with torch.no_grad():
                 image = evaluate(loaded, asked.where, self.params, task.seed)
                 return image[asked.keep], None
-        tile = Tile(loaded, asked.where, self.params, task.wrt.name, task.seed)
-        image, tangents = self.strategy.differentiate(tile, self.directions[chunk])
+        tile = Tile(loaded, asked.where, self.params, task.moving, task.seed)
+        if self.strategy.gradient and self.directions.matrix is None:
+            image, every = self.strategy.gradient(tile)
+            tangents = self.directions.applied(every, chunk)
+        else:
+            image, tangents = self.strategy.differentiate(tile, self.rows(chunk))
         return image[asked.keep], tangents[:, asked.keep]

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from app.engine.agreement import Agreement, compare, grossly_off
+from app.engine.differences import scale_of
 from app.engine.extrapolation import Estimate, estimate
 from app.engine.failures import explain
 from app.engine.findings import Finding
@@ -106,10 +107,13 @@ def only_rounded(
 
 
 def steps_of(trial: Trial) -> tuple[float, ...]:
-    """A step of differences for each direction."""
+    """A step of differences for each direction, over its scale."""
     exact = trial.exact
-    directions = trial.directions[:ESTIMATED].to(exact.value.dtype)
+    directions = trial.along(slice(0, ESTIMATED), exact.value.dtype)
     with torch.no_grad():
-        steps = [estimate(exact, direction, deep=True).step for direction in directions]
+        steps = [
+            estimate(exact, direction, deep=True).step / scale_of(exact, direction)
+            for direction in directions
+        ]
     rest = len(trial.directions) - len(steps)
     return (*steps, *[sorted(steps)[len(steps) // 2]] * rest)

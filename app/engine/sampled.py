@@ -9,7 +9,7 @@ from torch import Tensor
 
 from app.engine.chosen import SMALL, Floats, chosen, spanned, steep, telling_rows
 from app.engine.comparison import Comparison, Question, compared, joined_comparisons
-from app.engine.differences import FIRST, inwards, scale_of
+from app.engine.differences import FIRST, inwards, mixed, scale_of
 from app.engine.frame import Band, window
 from app.engine.jumps import NOTABLE, NUDGES, moving_jumps
 from app.engine.loop import Arrays
@@ -25,6 +25,8 @@ from renderers import Frame, Pixels
 # behind each that is asked for twice with its halo, in double precision.
 MOST_ROWS = 5
 DEAR = 20
+# For what depends on the parameters alone.
+NOWHERE = Pixels(torch.zeros(0), torch.zeros(0), 1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,8 @@ class Sampled:
 def on_pixels(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
     """The map's own values at chosen pixels, and whether hard edges move beside them."""
     task, loaded = tiles.task, tiles.loaded
-    rows, columns = chosen(out)
+    weights, _ = mixed(_tile(tiles, NOWHERE), tiles.directions)
+    rows, columns = chosen(out, weights.numpy())
     where = at_pixels(rows, columns, task.width, task.height, loaded.device, loaded.dtype)
     tile = _tile(tiles, where)
     asked = _question(tiles, out, verdict, tile, rows, columns)
@@ -98,7 +101,15 @@ def on_a_trial(tiles: Prepared, verdict: Verdict) -> Sampled | None:
         with torch.no_grad():
             image = trial.tile(trial.tile.value)
         found = compared(
-            Question(trial.tile, trial.exact, strategy, direction, tangents[0], image, verdict.step)
+            Question(
+                trial.tile,
+                trial.exact,
+                strategy,
+                direction,
+                tangents[0],
+                image,
+                verdict.step * scale_of(trial.exact, direction),
+            )
         )
     except Exception as error:
         if not out_of_memory(error):
@@ -109,28 +120,27 @@ def on_a_trial(tiles: Prepared, verdict: Verdict) -> Sampled | None:
 
 def _tile(tiles: Prepared, where: Pixels | Frame, keep: slice | None = None) -> Tile:
     task = tiles.task
-    assert task.wrt is not None  # noqa: S101 - there is a map
-    return Tile(tiles.loaded, where, tiles.params, task.wrt.name, task.seed, keep)
+    return Tile(tiles.loaded, where, tiles.params, task.moving, task.seed, keep)
 
 
 def _question(
     tiles: Prepared, out: Arrays, verdict: Verdict, tile: Tile, rows: Tensor, columns: Tensor
 ) -> Question:
     """The map at some pixels along a direction in which every entry takes part."""
-    assert out.values is not None  # noqa: S101 - there is a map
     assert tiles.strategy is not None  # noqa: S101
     exact = tile.precise() if verdict.exact else tile
     dtype, device = exact.value.dtype, tiles.loaded.device
-    weights = torch.linspace(1.0, 0.5, len(tiles.directions), dtype=dtype).to(device)
-    values = _at(out.values.reshape(*out.image.shape, -1), rows, columns).to(device, dtype)
+    weights, direction = (each.to(device, dtype) for each in mixed(tile, tiles.directions))
+    maps = [_at(array.reshape(*out.image.shape, -1), rows, columns) for array in out.maps]
+    values = torch.cat(maps, dim=-1).to(device, dtype)
     return Question(
         tile=tile,
         exact=exact,
         strategy=tiles.strategy,
-        direction=torch.tensordot(weights, tiles.directions.to(dtype), dims=1),
+        direction=direction,
         tangent=(values @ weights).reshape(*tile.shape, -1),
         image=_at(out.image, rows, columns).to(device).reshape(*tile.shape, -1),
-        step=verdict.step,
+        step=verdict.step * scale_of(exact, direction),
     )
 
 

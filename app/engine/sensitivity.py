@@ -1,4 +1,4 @@
-"""The sensitivity map of a frame."""
+"""The sensitivity maps of a frame."""
 
 import time
 from collections.abc import Callable
@@ -13,19 +13,12 @@ from app.engine.certificate import Certificate, certify
 from app.engine.errors import DisagreementError, RenderError, StrategyError
 from app.engine.findings import Finding
 from app.engine.loop import Arrays, Loop
-from app.engine.method import (
-    LAST,
-    Method,
-    afterwards,
-    few_threads,
-    find_method,
-    trial_cost,
-    with_recording,
-)
+from app.engine.method import LAST, Method, few_threads, trial_cost, with_recording
 from app.engine.plan import Plan
 from app.engine.prepared import Prepared
 from app.engine.recording import PROMPT, UnrecordableError
-from app.engine.statistics import Statistics
+from app.engine.search import afterwards, find_method
+from app.engine.statistics import Statistics, combined
 from app.engine.strategies import AUTO
 from app.engine.strategies.edge import edge
 from app.engine.task import Task
@@ -43,13 +36,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SensitivityMap:
-    """d(image)/d(wrt) for every pixel, with how it was got.
+    """d(image)/d(wrt) for every pixel, one array for each of the task's maps; how it was got.
 
     Attributes:
-        values: the map, `image.shape + wrt.shape`, in units of the image per unit of `wrt`; None
-            when only the primal image was asked for.
+        task: what was asked.
+        maps: each `image.shape + wrt.shape`, in units of the image per unit of `wrt`; none when
+            only the primal image was asked for.
         image: the primal image, `(height, width, channels)`.
-        statistics: of the map, or of the image when there is no map.
+        each: the statistics of each map, or of the image when there is no map.
         certificate: the evidence that the map is right; None for an image, or where not wanted.
         method: the strategy that computed it, and why that one.
         plan: the bands and chunks of directions used in the end.
@@ -58,15 +52,26 @@ class SensitivityMap:
         peak_bytes: working memory beside the result: the estimate by which the tile was chosen.
     """
 
-    values: NDArray[np.floating] | None
+    task: Task
+    maps: tuple[NDArray[np.floating], ...]
     image: NDArray[np.floating]
-    statistics: Statistics
+    each: tuple[Statistics, ...]
     certificate: Certificate | None
     method: Method
     plan: Plan
     halvings: int
     seconds: dict[str, float]
     peak_bytes: int
+
+    @property
+    def values(self) -> NDArray[np.floating] | None:
+        """The map, of a task that has one."""
+        return self.maps[0] if len(self.maps) == 1 else None
+
+    @property
+    def statistics(self) -> Statistics:
+        """Of all maps together, or of the image when there is no map."""
+        return combined(self.each)
 
     @property
     def strategy(self) -> str:
@@ -83,8 +88,8 @@ def allocate(loaded: Loaded, task: Task) -> Arrays:
     """Arrays of the right shapes and dtype for a task, not yet filled."""
     dtype = np.float64 if loaded.dtype is torch.float64 else np.float32
     shape = (task.height, task.width, len(loaded.spec.channels))
-    values = None if task.wrt is None else np.empty(shape + task.wrt.shape, dtype)
-    return Arrays(image=np.empty(shape, dtype), values=values)
+    maps = tuple(np.empty(shape + behind, dtype) for behind in task.subject.shapes)
+    return Arrays(image=np.empty(shape, dtype), maps=maps)
 
 
 def sensitivity_map(
@@ -97,7 +102,7 @@ def sensitivity_map(
     progress: Progress | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> SensitivityMap:
-    """Compute a map (or a primal image) tile by tile, and certify it.
+    """Compute maps (or a primal image) tile by tile, and certify them.
 
     Args:
         loaded: the renderer on its device.
@@ -191,20 +196,23 @@ def _computed(
     progress: Progress | None,
     cancelled: Callable[[], bool],
 ) -> SensitivityMap:
-    marks = [time.perf_counter()]
+    marks, verdict = [time.perf_counter()], method.verdict
     recording = method.recording(task)
-    tiles = Prepared.prepare(loaded, task, method.verdict, recording)
+    tiles = Prepared.prepare(loaded, task, verdict, recording)
+    # One that gives all derivatives at once gains nothing by being asked for some of them.
+    together = tiles.strategy is not None and tiles.strategy.gradient is not None
+    most = task.tangents if recording else min(task.tangents, verdict.at_once or task.tangents)
     plan = planning.choose(
         method.cost,
         width=task.width,
         height=task.height,
-        tangents=task.tangents
-        if recording
-        else min(task.tangents, method.verdict.at_once or task.tangents),
+        tangents=1 if together else most,
         budget=budget,
         device=loaded.device,
         whole=tiles.whole,
     )
+    if together:
+        plan = replace(plan, tangents=task.tangents)
     with few_threads(tiles.loaded):
         if not tiles.holds():
             raise UnrecordableError("differs", "Replayed at these values, its image differs.")
@@ -214,16 +222,16 @@ def _computed(
         if progress:
             progress(done, task.height)
     marks.append(time.perf_counter())
+    each = loop.statistics
     with few_threads(tiles.loaded):
-        certificate = (
-            certify(tiles, out, method.verdict, loop.statistics) if task.certified else None
-        )
+        certificate = certify(tiles, out, verdict, combined(each)) if task.certified else None
     marks.append(time.perf_counter())
     names = ("plan", "compute", "certify")
     return SensitivityMap(
-        values=out.values,
+        task=task,
+        maps=out.maps,
         image=out.image,
-        statistics=loop.statistics,
+        each=each,
         certificate=certificate,
         method=method,
         plan=loop.plan,

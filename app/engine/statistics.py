@@ -76,6 +76,10 @@ class Statistics:
         }
 
 
+# Values that are summed in float32 at once, and between what sizes their squares are float32s too.
+RUN = 512
+SQUARES = (1e-16, 1e17)
+
 Measured = Statistics | Tensor
 """The statistics of a tile, or what is still on its way from the device, `(8,)`."""
 
@@ -116,10 +120,16 @@ def measure_later(values: Float[Tensor, "..."]) -> Float[Tensor, "8"]:
 
 def measure(values: Float[Tensor, "..."]) -> Statistics:
     """The statistics of a tensor: three passes, and more only where something is not finite."""
+    if values.numel():
+        low, high = (float(bound) for bound in torch.aminmax(values))
+        most = max(abs(low), abs(high))
+        # NaN is in neither range.
+        if values.dtype is torch.float32 and (most == 0 or SQUARES[0] < most < SQUARES[1]):
+            total, squares = _in_runs(values.reshape(-1))
+            return Statistics(size=values.numel(), low=low, high=high, total=total, squares=squares)
     total = float(values.sum(dtype=torch.float64))
     if math.isfinite(total):
         low, high = (float(bound) for bound in torch.aminmax(values))
-        # The norm is taken in float64: squares of float32 values overflow beyond 1e19.
         norm = float(torch.linalg.vector_norm(values, dtype=torch.float64))
         return Statistics(size=values.numel(), low=low, high=high, total=total, squares=norm * norm)
     counts = {
@@ -134,3 +144,16 @@ def measure(values: Float[Tensor, "..."]) -> Statistics:
     finite = values[values.isfinite()]
     rest = measure(finite) if finite.numel() else Statistics()
     return rest + Statistics(size=sum(counts.values()), **counts)
+
+
+def _in_runs(values: Float[Tensor, " n"]) -> tuple[float, float]:
+    """The sum and the sum of squares of float32 values that are finite, and so are their squares.
+
+    Runs are short enough to be summed in float32, which is twenty times faster than a conversion
+    of each value; the runs' sums are then added in float64.
+    """
+    whole = values[: values.numel() // RUN * RUN].view(-1, RUN)
+    rest = values[whole.numel() :].double()
+    total = whole.sum(1).sum(dtype=torch.float64) + rest.sum()
+    norms = torch.linalg.vector_norm(whole, dim=1).double()
+    return float(total), float(norms.square().sum() + rest.square().sum())

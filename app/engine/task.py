@@ -1,13 +1,16 @@
-"""One question to the engine: which map of which frame, at which parameter values."""
+"""One question to the engine: which maps of which frame, at which parameter values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from renderers import Wrt
+from app.engine.directions import Directions
+from renderers import Subject, Wrt
+
+NOTHING = Subject()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -16,16 +19,16 @@ class Task:
 
     Attributes:
         params: every parameter of the renderer, bound and checked, float64 on the CPU.
-        wrt: what is differentiated against, or None for the primal image alone.
+        subject: what maps are taken of; nothing for the primal image alone.
         width: width of the frame in pixels.
         height: height of the frame in pixels.
         seed: seed of a random renderer.
         strategy: name of the strategy, or `auto`.
-        certify: whether the map is to be compared with differences.
+        certify: whether the maps are to be compared with differences.
     """
 
     params: Mapping[str, Tensor]
-    wrt: Wrt | None
+    subject: Subject = NOTHING
     width: int
     height: int
     seed: int = 0
@@ -33,21 +36,40 @@ class Task:
     certify: bool = True
 
     @property
+    def moving(self) -> tuple[str, ...]:
+        """Names of the parameters that move, each once."""
+        return self.subject.moving
+
+    @property
     def tangents(self) -> int:
         """How many directions are pushed through the renderer."""
-        return self.wrt.size if self.wrt else 0
+        return self.subject.size
 
     @property
     def certified(self) -> bool:
         """Whether there is a map, and it is to be certified."""
-        return self.certify and self.wrt is not None
+        return self.certify and bool(self.subject)
 
-    def directions(self, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "n *entries"]:
-        """The unit directions of what is differentiated, shape `(tangents, *parameter.shape)`."""
-        if self.wrt is None:
-            return torch.zeros((0,), device=device, dtype=dtype)
-        shape = self.params[self.wrt.name].shape
-        positions = torch.arange(shape.numel()).reshape(shape)[self.wrt.index].reshape(-1)
-        basis = torch.zeros((len(positions), shape.numel()), dtype=dtype)
-        basis[torch.arange(len(positions)), positions] = 1.0
-        return basis.reshape(len(positions), *shape).to(device)
+    @property
+    def directions(self) -> Directions:
+        """The directions of all maps, those of one after those of another."""
+        subject, moving = self.subject, self.moving
+        sizes = [self.params[name].numel() for name in moving]
+        if subject.direction:
+            parts = [subject.direction[name].reshape(-1) for name in moving]
+            return Directions.written(torch.cat(parts)[None])
+        starts = dict(zip(moving, accumulate(sizes, initial=0), strict=False))
+        entries = [starts[each.name] + self._entries(each) for each in subject.wrt]
+        scales = [
+            torch.full((each.size,), subject.scales.get(each.name, 1.0), dtype=torch.float64)
+            for each in subject.wrt
+        ]
+        none = torch.zeros(0, dtype=torch.int64)
+        return Directions(
+            sum(sizes), torch.cat([none, *entries]), torch.cat([none.double(), *scales])
+        )
+
+    def _entries(self, wrt: Wrt) -> Tensor:
+        """Which entries of its parameter a map tells of, counted in C order."""
+        shape = self.params[wrt.name].shape
+        return torch.arange(shape.numel()).reshape(shape)[wrt.index].reshape(-1)

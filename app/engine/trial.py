@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from app.engine.differences import mixed
+from app.engine.directions import Directions
 from app.engine.frame import Band, window
 from app.engine.task import Task
 from app.engine.tile import Tile
@@ -26,34 +28,37 @@ class Trial:
     Attributes:
         tile: the pixels, with the task's parameters.
         exact: the same in float64, where the renderer can be evaluated so; else the tile itself.
-        directions: the unit directions of the task, `(n, *value.shape)`.
+        directions: what the task's maps are taken along.
         frame: width and height of the task's own frame, in pixels.
     """
 
     tile: Tile
     exact: Tile
-    directions: Float[Tensor, "n *entries"]
+    directions: Directions
     frame: tuple[int, int]
 
     @property
-    def mixed(self) -> Float[Tensor, "*entries"]:
-        """One direction in which every entry takes part, with weights that cannot cancel."""
-        weights = torch.linspace(1.0, 0.5, len(self.directions), dtype=self.directions.dtype)
-        mixed: Tensor = torch.tensordot(weights.to(self.directions.device), self.directions, dims=1)
-        return mixed
+    def mixed(self) -> Float[Tensor, " size"]:
+        """One direction in which every one takes part, with weights that cannot cancel."""
+        _, direction = mixed(self.tile, self.directions)
+        return direction.to(self.tile.loaded.device, self.tile.loaded.dtype)
+
+    def along(self, which: slice, dtype: torch.dtype | None = None) -> Float[Tensor, "k size"]:
+        """Some of the directions written out, in the tile's dtype or another."""
+        loaded = self.tile.loaded
+        return self.directions.rows(which, loaded.device, dtype or loaded.dtype)
 
 
 def try_out(loaded: Loaded, task: Task) -> Trial:
     """A trial of a task: pixels spread over its frame, or a small frame of its own."""
-    assert task.wrt is not None  # noqa: S101 - there is nothing to try for an image alone
     device, dtype = loaded.device, loaded.dtype
     params = {name: value.to(device, dtype) for name, value in task.params.items()}
-    directions, size = task.directions(device, dtype), (task.width, task.height)
+    directions, size = task.directions, (task.width, task.height)
     if loaded.spec.kind == "pixel" and loaded.spec.halo is not None:
         few = spread(task.width, task.height, device, dtype)
-        return trial_of(Tile(loaded, few, params, task.wrt.name, task.seed), directions, size)
+        return trial_of(Tile(loaded, few, params, task.moving, task.seed), directions, size)
     frame = whole_frame(loaded, min(SIDE, task.width), min(SIDE, task.height))
-    small = Tile(loaded, frame, params, task.wrt.name, task.seed)
+    small = Tile(loaded, frame, params, task.moving, task.seed)
     try:
         with torch.no_grad():
             small(small.value)
@@ -63,7 +68,7 @@ def try_out(loaded: Loaded, task: Task) -> Trial:
     return trial_of(small, directions, size)
 
 
-def trial_of(tile: Tile, directions: Tensor, frame: tuple[int, int]) -> Trial:
+def trial_of(tile: Tile, directions: Directions, frame: tuple[int, int]) -> Trial:
     """A trial of a tile. A renderer may insist on float32 somewhere in its depths."""
     exact = tile.precise()
     try:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
+from app.engine.directions import Directions
 from app.engine.findings import Finding
 from app.engine.strategies import STRATEGIES, Strategy
 from app.engine.strategies.finite_difference import finite_difference, stepped
@@ -18,11 +17,13 @@ class Verdict:
         strategy: name of the strategy.
         at_once: most directions that may be carried together; None for any number.
         whole: whether the frame must be computed in one piece.
-        step: the step of differences that is best along all directions together.
-        steps: the step of differences along each direction, where they are the strategy.
+        step: the step of differences that is best along all directions together, over the scale of
+            that direction (`scale_of`), so that it serves other values and directions.
+        steps: the same along each direction, where differences are the strategy.
         exact: whether differences may be taken in float64.
         relative: disagreement with differences on the trial, over the largest derivative.
         refuted: whether a strategy that was asked for disagrees on the trial.
+        rivals: other strategies that hold on the trial, and may cost less for many directions.
         passed_over: the rungs above, with what spoke against each.
         findings: what else is to be said of every map.
     """
@@ -35,6 +36,7 @@ class Verdict:
     exact: bool = True
     relative: float = 0.0
     refuted: bool = False
+    rivals: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -49,8 +51,8 @@ class Verdict:
             "warnings": [finding.describe() for finding in self.findings],
         }
 
-    def resolve(self, directions: Tensor) -> Strategy:
-        """The strategy itself, begun for one map along the task's directions."""
+    def resolve(self, directions: Directions) -> Strategy:
+        """The strategy itself, begun for one task's maps."""
         if self.strategy == finite_difference.name and self.steps:
             return stepped(self.steps, directions, exact=self.exact)
         return STRATEGIES[self.strategy].begun()

@@ -5,7 +5,10 @@ ImagingError                  imaging_error
 ├── InvalidMapError           invalid_map
 ├── InvalidRescaleError       invalid_rescale
 ├── InvalidStyleError         invalid_style
+├── SeveralArraysError        several_arrays
 ├── TooManyPanelsError        too_many_panels
+├── TooManyClassesError       too_many_classes
+├── PictureTooLargeError      picture_too_large
 ├── MissingImageError         missing_image
 └── InvalidMetadataError      invalid_metadata
 """
@@ -71,10 +74,28 @@ class InvalidStyleError(ImagingError):
     default_code = "invalid_style"
 
 
+class SeveralArraysError(ImagingError):
+    """Several maps, and a format that holds one array."""
+
+    default_code = "several_arrays"
+
+
 class TooManyPanelsError(ImagingError):
-    """More components of the parameter than a grid of panels can show."""
+    """More components of the parameters than a grid of panels can show."""
 
     default_code = "too_many_panels"
+
+
+class TooManyClassesError(ImagingError):
+    """More names on a label map than there are colours to tell them apart."""
+
+    default_code = "too_many_classes"
+
+
+class PictureTooLargeError(ImagingError):
+    """A picture with a side that its format has no room for."""
+
+    default_code = "picture_too_large"
 
 
 class MissingImageError(ImagingError):

@@ -1,28 +1,23 @@
-"""A heatmap: a sensitivity map drawn through a colormap, and what was decided on the way."""
+"""A heatmap: sensitivity maps drawn through a colormap, and what was decided on the way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from app.imaging.channel import is_magnitude, reduce_channels
-from app.imaging.colorbar import Scale
-from app.imaging.colormaps import (
-    DEFAULT_DIVERGING,
-    DEFAULT_OVERLAY,
-    DEFAULT_SEQUENTIAL,
-    Colormap,
-    lookup,
-)
+from app.imaging.channel import reduce_channels
+from app.imaging.choices import Choices, choose
+from app.imaging.colormaps import Colormap
 from app.imaging.errors import MissingImageError, TooManyPanelsError
 from app.imaging.mapdata import FloatArray, MapData
-from app.imaging.norm import Norm, norm_for
+from app.imaging.maps import Maps
+from app.imaging.norm import Norm
 from app.imaging.overlay import drawn_over
 from app.imaging.palette import NAN, palette_of
-from app.imaging.rescale import Rescale, index, robust_rescale
+from app.imaging.rescale import Rescale, index
 from app.imaging.sheet import Sheet, arranged, bare_sheet
 from app.imaging.style import Style
 
@@ -35,136 +30,143 @@ class Heatmap:
 
     Attributes:
         picture: Mode P with the layout of `palette`; mode RGBA when drawn over the image.
-        clipped: How many of the drawn values lie beyond the range, infinities included.
-        panels: How many components of the parameter are shown.
+        panels: How many components of the parameters are shown.
     """
 
     picture: Image.Image
-    rescale: Rescale
-    colormap: Colormap
-    norm: Norm
-    channel: str
-    clipped: int
+    choices: Choices
     panels: int
+
+    @property
+    def rescale(self) -> Rescale:
+        """The values that the ends of the colormap stand for, in all panels."""
+        return self.choices.rescale
+
+    @property
+    def colormap(self) -> Colormap:
+        """The colours."""
+        return self.choices.colormap
+
+    @property
+    def norm(self) -> Norm:
+        """How values become positions between the ends."""
+        return self.choices.norm
+
+    @property
+    def clipped(self) -> int:
+        """How many of the drawn values lie beyond the range, infinities included."""
+        return self.choices.clipped
 
     @property
     def facts(self) -> Mapping[str, str]:
         """The choices in words, for headers and text chunks."""
-        facts = {
-            "rescale": f"[{self.rescale.low!r}, {self.rescale.high!r}]",
-            "colormap": self.colormap.name,
-            "norm": self.norm.name,
-            "channel": self.channel,
-            "clipped": str(self.clipped),
-        }
-        if self.norm.linthresh is not None:
-            facts["linthresh"] = repr(self.norm.linthresh)
-        return facts
+        return self.choices.facts
 
 
-def heatmap(data: MapData, style: Style | None = None) -> Heatmap:
-    """The picture of a map: one panel for each component of the parameter, all in one range.
+def heatmap(data: Maps | MapData, style: Style | None = None) -> Heatmap:
+    """The picture of one map or several: a panel for each component, all in one range.
 
     Without a colour bar, the map of a scalar has exactly a pixel for a pixel.
 
     Raises:
-        TooManyPanelsError: The parameter has more than `MOST_PANELS` components.
+        TooManyPanelsError: There are more than `MOST_PANELS` components in all.
         MissingImageError: An overlay without a primal image.
         UnknownNameError: A channel that the image lacks.
     """
+    maps = Maps((data,)) if isinstance(data, MapData) else data
     style = style or Style()
-    _check(data, style)
-    layers = _layers(data, style)
-    rescale = _rescale(layers, style)
-    colormap = _colormap(rescale, style)
-    with np.errstate(over="ignore", invalid="ignore"):
-        below = int(np.count_nonzero(layers < rescale.low))
-        above = int(np.count_nonzero(layers > rescale.high))
-    scale = Scale(
-        rescale=rescale,
-        norm=norm_for(style.norm, rescale.limit),
-        diverging=colormap.diverging,
-        clipped_below=below > 0,
-        clipped_above=above > 0,
-    )
-    sheet = _sheet(layers, data, style, scale)
-    return Heatmap(
-        picture=_picture(sheet, data, style, colormap),
-        rescale=rescale,
-        colormap=colormap,
-        norm=scale.norm,
-        channel=str(style.channel),
-        clipped=below + above,
-        panels=len(layers),
-    )
+    check_drawable(maps, style)
+    layers = layers_of(maps, style)
+    choices = choose(layers, style, never_negative=maps.never_negative)
+    panels = panels_of(layers, choices)
+    bare = len(panels) == 1 and not style.colorbar
+    sheet = bare_sheet(panels[0]) if bare else sheet_of(panels, maps, style, choices)
+    return Heatmap(picture_of(sheet, maps, style, choices), choices, len(panels))
 
 
-def _check(data: MapData, style: Style) -> None:
-    count = prod(data.wrt_shape)
-    if count > MOST_PANELS:
+def check_drawable(maps: Maps, style: Style) -> None:
+    """Refuse what no picture can show, before anything is drawn.
+
+    Raises:
+        TooManyPanelsError: There are more than `MOST_PANELS` components in all.
+        MissingImageError: An overlay without a primal image.
+    """
+    if maps.components > MOST_PANELS:
+        who = "The parameters have" if maps.several else "The parameter has"
         raise TooManyPanelsError(
-            f"The parameter has {count} components, and a picture shows at most {MOST_PANELS}. Ask "
-            "for fewer entries of it, for a direction, or for the numbers."
+            f"{who} {maps.components} components, and a picture shows at most {MOST_PANELS}. Ask "
+            "for fewer entries, for a direction, or for the numbers."
         )
-    if style.overlay > 0 and data.image is None:
+    if style.overlay > 0 and maps.image is None:
         raise MissingImageError("An overlay needs the primal image, and this map has none.")
 
 
-def _layers(data: MapData, style: Style) -> FloatArray:
-    """What is drawn, as ``(panels, H, W)``."""
-    values = data.values.reshape(*data.values.shape[:3], -1)
+def layers_of(maps: Maps, style: Style) -> FloatArray:
+    """What is drawn of each component, as ``(components, H, W)``."""
     layers = [
-        reduce_channels(values[..., place], style.channel, tuple(data.channels))
-        for place in range(values.shape[3])
+        reduce_channels(component, style.channel, maps.channels)
+        for entry in maps.entries
+        for component in _components(entry)
     ]
     stacked = layers[0][np.newaxis] if len(layers) == 1 else np.stack(layers)
     return np.abs(stacked) if style.norm == "abs" else stacked
 
 
-def _rescale(layers: FloatArray, style: Style) -> Rescale:
-    if style.rescale is not None:
-        return Rescale(*style.rescale)
-    found = robust_rescale(layers, symmetric=style.symmetric)
-    never_negative = style.norm == "abs" or is_magnitude(style.channel)
-    return Rescale(0.0, found.high) if never_negative and style.symmetric else found
+def _components(entry: MapData) -> list[FloatArray]:
+    values = entry.values.reshape(*entry.values.shape[:3], -1)
+    return [values[..., place] for place in range(values.shape[3])]
 
 
-def _colormap(rescale: Rescale, style: Style) -> Colormap:
-    if style.colormap_name is not None:
-        return lookup(style.colormap_name)
-    if not rescale.low < 0 < rescale.high:
-        return lookup(DEFAULT_SEQUENTIAL)
-    return lookup(DEFAULT_OVERLAY if style.overlay > 0 else DEFAULT_DIVERGING)
-
-
-def _sheet(layers: FloatArray, data: MapData, style: Style, scale: Scale) -> Sheet:
-    panels = [
-        index(layer, scale.rescale, norm=scale.norm, diverging=scale.diverging) for layer in layers
+def panels_of(layers: FloatArray, choices: Choices) -> list[NDArray[np.uint8]]:
+    """The palette indices of each layer of ``(components, H, W)``."""
+    diverging = choices.colormap.diverging
+    return [
+        index(layer, choices.rescale, norm=choices.norm, diverging=diverging) for layer in layers
     ]
-    if len(panels) == 1 and not style.colorbar:
-        return bare_sheet(panels[0])
+
+
+def sheet_of(
+    panels: Sequence[NDArray[np.uint8]],
+    maps: Maps,
+    style: Style,
+    choices: Choices,
+    *,
+    line: str = "",
+) -> Sheet:
+    """The panels in their grid, with all the words and the bar that the style asks for.
+
+    Args:
+        line: A line above the panels for what changes from frame to frame.
+    """
     return arranged(
         panels,
-        labels=data.labels,
-        columns=data.wrt_shape[1] if len(data.wrt_shape) == 2 else None,  # a matrix, as one
-        caption=data.caption if style.colorbar else "",
-        scale=scale if style.colorbar else None,
+        labels=maps.labels,
+        columns=maps.columns,
+        caption=maps.caption if style.colorbar else "",
+        scale=choices.scale if style.colorbar else None,
+        line=line,
     )
 
 
-def _picture(sheet: Sheet, data: MapData, style: Style, colormap: Colormap) -> Image.Image:
-    palette = palette_of(colormap.lut)
-    if style.overlay > 0 and data.image is not None:
+def picture_of(sheet: Sheet, maps: Maps, style: Style, choices: Choices) -> Image.Image:
+    """The sheet in its colours; over the image where the style asks for that."""
+    palette = palette_of(choices.colormap.lut)
+    if style.overlay > 0 and maps.image is not None:
         rgba = drawn_over(
             sheet,
-            data.image,
+            maps.image,
             palette=palette,
             opacity=style.overlay,
-            diverging=colormap.diverging,
-            channels=tuple(data.channels),
+            diverging=choices.colormap.diverging,
+            channels=maps.channels,
         )
         return Image.fromarray(rgba)
-    picture = Image.fromarray(np.ascontiguousarray(sheet.canvas))
+    return indexed(sheet.canvas, palette)
+
+
+def indexed(canvas: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Image.Image:
+    """A picture of mode P: palette indices ``(H, W)`` with their 256 RGB colours."""
+    picture = Image.fromarray(np.ascontiguousarray(canvas))
     picture.putpalette(palette.tobytes())
     picture.info["transparency"] = NAN
     return picture

@@ -1,7 +1,9 @@
 """What there is to draw or to write: the numbers of one sensitivity map and their names."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from numpy.typing import NDArray
 from app.imaging.errors import InvalidMapError
 
 FloatArray = NDArray[np.floating[Any]]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -21,18 +25,25 @@ class MapData:
         image: The primal image ``(H, W, C)``, nominally in [0, 1], where there is one.
         channels: A name for each of the C channels; a string gives one letter each (``"rgb"``).
             Left empty, the channels are called ``"0"``, ``"1"`` and so on.
+        name: What the map is called among others, for example ``radius`` or ``light[2]``.
         labels: A name for each component of the parameter, in C order. Left empty, a map of
-            several components gets its indices, such as ``[0, 2]``.
+            several components gets its indices behind its name, such as ``light[0, 2]``.
         title: What the numbers are, for example ``d(image)/d(radius)``.
         unit: What the numbers are measured in, for example ``per scene unit``.
+        never_negative: Whether no value can be below zero, as a variance cannot: its range then
+            starts at zero, whatever the values happen to be.
+        facts: What else is known of this map alone, such as its statistics, as plain data.
     """
 
     values: NDArray[Any]  # its type is checked below, with a message for the reader
     image: NDArray[Any] | None = None
     channels: tuple[str, ...] | str = ()
+    name: str = ""
     labels: tuple[str, ...] = ()
     title: str = ""
     unit: str = ""
+    never_negative: bool = False
+    facts: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
     def __post_init__(self) -> None:
         """Check that the shapes fit, and fill in the names that were left out."""
@@ -44,17 +55,12 @@ class MapData:
             )
         set_field = object.__setattr__  # the one way to complete a frozen instance
         set_field(self, "channels", _channel_names(self.channels, self.values.shape[2]))
-        set_field(self, "labels", _labels(self.labels, self.wrt_shape))
+        set_field(self, "labels", _labels(self.labels, self.name, self.wrt_shape))
 
     @property
     def wrt_shape(self) -> tuple[int, ...]:
         """The shape of the parameter; ``()`` for a scalar."""
         return self.values.shape[3:]
-
-    @property
-    def caption(self) -> str:
-        """Title and unit in one line."""
-        return " ".join(part for part in (self.title, self.unit) if part)
 
 
 def _check_values(values: NDArray[Any]) -> None:
@@ -78,7 +84,7 @@ def _channel_names(names: tuple[str, ...] | str, count: int) -> tuple[str, ...]:
     return named
 
 
-def _labels(labels: tuple[str, ...], wrt_shape: tuple[int, ...]) -> tuple[str, ...]:
+def _labels(labels: tuple[str, ...], name: str, wrt_shape: tuple[int, ...]) -> tuple[str, ...]:
     count = prod(wrt_shape)
     if labels and len(labels) != count:
         raise InvalidMapError(
@@ -88,7 +94,7 @@ def _labels(labels: tuple[str, ...], wrt_shape: tuple[int, ...]) -> tuple[str, .
         return tuple(labels)
     if count > MOST_DEFAULT_LABELS:
         return ()
-    return tuple(str(list(index)) for index in np.ndindex(wrt_shape))
+    return tuple(f"{name}{list(index)}" for index in np.ndindex(wrt_shape))
 
 
 # An image-shaped parameter has a million components, and nobody reads a million labels.

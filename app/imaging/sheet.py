@@ -4,7 +4,7 @@ A map is never resampled. Where letters need more room than the map has, the can
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log, sqrt
 
 import numpy as np
@@ -19,8 +19,9 @@ from app.imaging.colorbar import (
     horizontal_bar,
     vertical_bar,
 )
+from app.imaging.legend import Legend, legend_block
 from app.imaging.lettering import line_height, text_width, wrapped, write
-from app.imaging.palette import FAINT
+from app.imaging.palette import BACKGROUND, FAINT
 
 Canvas = NDArray[np.uint8]
 
@@ -35,10 +36,25 @@ class Sheet:
 
     Attributes:
         corners: The row and column of each panel's top left pixel.
+        line: The row and column where the line above the panels begins, where there is one.
+        letters: The size of the letters.
     """
 
     canvas: Canvas
     corners: tuple[tuple[int, int], ...]
+    line: tuple[int, int] | None = None
+    letters: int = 0
+
+    def refilled(self, panels: Sequence[Canvas], line: str) -> "Sheet":
+        """The same arrangement with other panels of the same size, and another line above them."""
+        canvas = self.canvas.copy()
+        for (top, left), panel in zip(self.corners, panels, strict=True):
+            canvas[top : top + panel.shape[0], left : left + panel.shape[1]] = panel
+        if self.line is not None:
+            top, left = self.line
+            canvas[top : top + line_height(self.letters), left:] = BACKGROUND
+            write(canvas, line, left=left, top=top, size=self.letters)
+        return replace(self, canvas=canvas)
 
 
 def bare_sheet(panel: Canvas) -> Sheet:
@@ -53,11 +69,20 @@ def arranged(
     columns: int | None = None,
     caption: str = "",
     scale: Scale | None = None,
+    line: str = "",
+    legend: Legend = (),
 ) -> Sheet:
-    """The panels in a grid, with labels above each, and caption and bar where they are given."""
+    """The panels in a grid, with labels above each, and whatever else is given around it.
+
+    Args:
+        line: A line of its own between caption and panels, that `Sheet.refilled` writes anew.
+        legend: What single indices stand for.
+    """
     size = _letter_size(len(panels), panels[0].shape)
-    grid = _grid(panels, labels, columns, size)
-    body = grid if scale is None else _with_bar(grid, scale, size)
+    body = _grid(panels, labels, columns, size)
+    body = body if scale is None else _with_bar(body, scale, size)
+    body = _with_legend(body, legend, size) if legend else body
+    body = _with_line(body, line, size) if line else body
     body = _with_caption(body, caption, size) if caption else body
     return _padded(body, size)
 
@@ -120,7 +145,34 @@ def _joined(sheet: Sheet, block: Canvas, *, top: int, left: int) -> Sheet:
     canvas = blank(height, max(sheet.canvas.shape[1], left + block.shape[1]))
     canvas[down : down + sheet.canvas.shape[0], : sheet.canvas.shape[1]] = sheet.canvas
     canvas[down + top : down + top + block.shape[0], left : left + block.shape[1]] = block
-    return Sheet(canvas, tuple((row + down, column) for row, column in sheet.corners))
+    return _moved(sheet, canvas, down=down)
+
+
+def _with_legend(sheet: Sheet, legend: Legend, size: int) -> Sheet:
+    """Put the legend to the right, or below a sheet that is at least twice as wide as high."""
+    height, width = sheet.canvas.shape
+    if width >= 2 * max(height, SHORTEST * line_height(size)):
+        block = legend_block(legend, size=size, width=width)
+        return _joined(sheet, block, top=height + size, left=0)
+    block = legend_block(legend, size=size)
+    return _joined(sheet, block, top=sheet.corners[0][0], left=width + size)
+
+
+def _with_line(sheet: Sheet, line: str, size: int) -> Sheet:
+    """A line above all: never wrapped, because it must have the same room in every frame."""
+    head = line_height(size) + size
+    width = max(sheet.canvas.shape[1], text_width(line, size))
+    canvas = blank(head + sheet.canvas.shape[0], width)
+    canvas[head:, : sheet.canvas.shape[1]] = sheet.canvas
+    write(canvas, line, left=0, top=0, size=size)
+    return replace(_moved(sheet, canvas, down=head), line=(0, 0), letters=size)
+
+
+def _moved(sheet: Sheet, canvas: Canvas, *, down: int, right: int = 0) -> Sheet:
+    """What is known of a sheet after it was drawn onto a larger canvas, this far from the top."""
+    corners = tuple((row + down, column + right) for row, column in sheet.corners)
+    line = sheet.line and (sheet.line[0] + down, sheet.line[1] + right)
+    return Sheet(canvas, corners, line, sheet.letters)
 
 
 def _with_caption(sheet: Sheet, caption: str, size: int) -> Sheet:
@@ -131,10 +183,10 @@ def _with_caption(sheet: Sheet, caption: str, size: int) -> Sheet:
     for place, line in enumerate(lines):
         write(canvas, line, left=0, top=place * line_height(size), size=size)
     canvas[head:, : sheet.canvas.shape[1]] = sheet.canvas
-    return Sheet(canvas, tuple((row + head, column) for row, column in sheet.corners))
+    return _moved(sheet, canvas, down=head)
 
 
 def _padded(sheet: Sheet, margin: int) -> Sheet:
     canvas = blank(sheet.canvas.shape[0] + 2 * margin, sheet.canvas.shape[1] + 2 * margin)
     canvas[margin:-margin, margin:-margin] = sheet.canvas
-    return Sheet(canvas, tuple((row + margin, column + margin) for row, column in sheet.corners))
+    return _moved(sheet, canvas, down=margin, right=margin)

@@ -44,7 +44,7 @@ def test_a_query_asks_for_what_a_body_asks_for(server: Server, text: str, body: 
 @pytest.mark.parametrize(
     ("text", "code", "field"),
     [
-        ("", "missing_field", "wrt"),
+        ("", "missing_wrt", "wrt"),
         ("wrt=radius&radius=0.7&radius=0.8", "repeated_field", "radius"),
         ("wrt=radius&radius=0.7&params.radius=0.8", "repeated_field", "radius"),
         ("wrt=radius&width=8&width=8", "repeated_field", "width"),

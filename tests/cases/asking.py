@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from app.engine import Method, SensitivityMap, Task, sensitivity_map
-from renderers import Loaded, Renderer, parse_wrt
+from renderers import Loaded, Renderer, Subject, parse_wrt
 from tests.tolerances import CASE_BY_DIFFERENCES, CLOSED_FORM
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ def mapped(
     loaded = source if isinstance(source, Loaded) else source.load("cpu", dtype)
     task = Task(
         params=loaded.spec.bind(params),
-        wrt=parse_wrt(wrt, loaded.spec.params),
+        subject=Subject((parse_wrt(wrt, loaded.spec.params),)),
         width=size[0],
         height=size[1],
         seed=seed,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from app.engine import SensitivityMap
-from app.imaging import FORMATS, MapData, Style, heatmap
+from app.imaging import FORMATS, MapData, Maps, Style, heatmap
 from app.imaging.palette import NAN
 from renderers import ParameterError, Pixels, Renderer, param, renderer
 from tests.cases.asking import DTYPES, Formula, bound, codes, error, mapped, numbers, positions
@@ -124,7 +124,7 @@ def test_a_map_without_a_number_in_it_is_described_all_the_same() -> None:
 def test_npy_is_little_endian_c_order_and_loads_without_pickle(dtype: torch.dtype) -> None:
     for found in (mapped(distance, "centre", size=(3, 3), dtype=dtype), mapped(root, "a")):
         assert found.values is not None
-        encoded = FORMATS["npy"].encode(MapData(values=found.values), Style(), {})
+        encoded = FORMATS["npy"].encode(Maps((MapData(values=found.values),)), Style(), {})
         loaded = np.load(BytesIO(b"".join(bytes(part) for part in encoded.chunks)))
         assert loaded.dtype.str == ("<f4" if found.values.dtype == np.float32 else "<f8")
         assert loaded.flags.c_contiguous

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from app.imaging import FORMATS, MapData, Style, heatmap
+from app.imaging import FORMATS, MapData, Maps, Style, heatmap
 from app.imaging.palette import LAST, MIDDLE, NAN
 from renderers import Pixels, param, renderer
 from tests.cases.asking import DTYPES, mapped
@@ -67,7 +67,7 @@ def test_every_map_has_a_valid_picture_and_a_range(
     name: str, style: Style, dtype: torch.dtype
 ) -> None:
     data = data_of(HARD[name], dtype)
-    encoded = FORMATS["png"].encode(data, style, {})
+    encoded = FORMATS["png"].encode(Maps((data,)), style, {})
     with Image.open(BytesIO(b"".join(bytes(chunk) for chunk in encoded.chunks))) as picture:
         picture.verify()
     low, high = (float(end) for end in encoded.facts["rescale"].strip("[]").split(","))

@@ -26,6 +26,9 @@ from app.compute import (
     WorkerDiedError,
 )
 from app.compute.backends import local
+from app.compute.kinds import maps
+from renderers import Subject
+from renderers.disc import disc
 from tests.closed_forms import positions
 from tests.server import FAULTS, START_S, Server, problem
 
@@ -222,7 +225,7 @@ def test_a_killed_server_leaves_no_process_and_no_memory(strict: Server) -> None
 
 
 def work() -> Work:
-    return Work(renderer="disc", params={}, wrt="", width=4, height=4, channels=3)
+    return maps.work(disc.spec, maps.Frame(width=4, height=4), Subject())
 
 
 def test_work_for_a_worker_that_has_just_died_waits_for_the_next() -> None:

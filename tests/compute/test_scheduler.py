@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-import numpy as np
 import pytest
 
 from app.compute import (
@@ -53,7 +52,7 @@ class FakeBackend:
             if not self.prompt:
                 await asyncio.wait({outcome})
             raise
-        return Result(work=work, image=np.zeros((1, 1, 1)), values=None, facts={})
+        return Result(work=work, arrays={}, facts={})
 
     async def replace(self) -> None:
         self.replaced += 1
@@ -70,7 +69,7 @@ class FakeBackend:
 
 
 def work(name: str) -> Work:
-    return Work(renderer=name, params={}, wrt="", width=1, height=1, channels=1)
+    return Work(kind="map", renderer=name)
 
 
 async def settle() -> None:

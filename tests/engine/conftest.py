@@ -8,7 +8,7 @@ import torch
 
 from app.engine import Task
 from app.engine.plan import PLANNED
-from renderers import Loaded, parse_wrt
+from renderers import Loaded, Subject, parse_wrt
 from renderers.disc import disc
 
 MakeTask = Callable[..., Task]
@@ -29,7 +29,7 @@ def task_of(
     spec = loaded.spec
     return Task(
         params=spec.bind(params),
-        wrt=parse_wrt(wrt, spec.params) if wrt else None,
+        subject=Subject((parse_wrt(wrt, spec.params),)) if wrt else Subject(),
         width=size[0],
         height=size[1],
     )

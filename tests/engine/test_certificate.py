@@ -56,7 +56,7 @@ def certified(
     """The certificate of a map that may have been tampered with after it was computed."""
     found = sensitivity_map(loaded, task)
     assert found.values is not None
-    out = Arrays(image=found.image.copy(), values=found.values.copy())
+    out = Arrays(image=found.image.copy(), maps=(found.values.copy(),))
     tamper(out)
     tiles = Prepared.prepare(loaded, task, found.method.verdict)
     return certify(tiles, out, found.method.verdict, found.statistics)
@@ -72,7 +72,7 @@ def test_a_map_that_agrees_costs_few_calls_of_few_pixels(wrt: str) -> None:
     asked.clear()
     certificate = certify(
         tiles,
-        Arrays(image=found.image, values=found.values),
+        Arrays(image=found.image, maps=(found.values,)),
         found.method.verdict,
         found.statistics,
     )
@@ -89,7 +89,7 @@ def test_the_rows_of_a_frame_are_asked_for_with_their_halo_alone() -> None:
     assert found.values is not None
     tiles = Prepared.prepare(loaded, task, found.method.verdict)
     asked.clear()
-    out = Arrays(image=found.image, values=found.values)
+    out = Arrays(image=found.image, maps=(found.values,))
     certificate = certify(tiles, out, found.method.verdict, found.statistics)
     assert not certificate.findings
     assert certificate.pixels >= 40
@@ -99,8 +99,7 @@ def test_the_rows_of_a_frame_are_asked_for_with_their_halo_alone() -> None:
 
 def block(rows: slice, columns: slice) -> Callable[[Arrays], None]:
     def tamper(out: Arrays) -> None:
-        assert out.values is not None
-        out.values[rows, columns] *= 0.5
+        out.maps[0][rows, columns] *= 0.5
 
     return tamper
 
@@ -142,8 +141,10 @@ def test_so_does_one_of_the_map_of_a_frame(rows: slice) -> None:
 def test_chosen_pixels_are_distinct_and_lie_in_the_frame(size: tuple[int, int]) -> None:
     width, height = size
     drawn = np.random.default_rng(1)
-    out = Arrays(image=drawn.random((height, width, 3)), values=drawn.random((height, width, 3, 2)))
-    rows, columns = chosen(out)
+    out = Arrays(
+        image=drawn.random((height, width, 3)), maps=(drawn.random((height, width, 3, 2)),)
+    )
+    rows, columns = chosen(out, np.ones(2))
     assert 0 <= int(rows.min()) <= int(rows.max()) < height
     assert 0 <= int(columns.min()) <= int(columns.max()) < width
     pairs = set(zip(rows.tolist(), columns.tolist(), strict=True))
@@ -151,15 +152,16 @@ def test_chosen_pixels_are_distinct_and_lie_in_the_frame(size: tuple[int, int]) 
     assert set(telling_rows(out, 5)) <= set(range(height))
 
 
-@pytest.mark.parametrize("array", ["image", "values"])
+@pytest.mark.parametrize("array", ["image", "map"])
 @pytest.mark.parametrize("place", [(0, 0), (31, 31), (40, 32), (63, 127), (17, 96)])
 def test_the_one_pixel_that_differs_is_chosen_of_a_small_frame(
     place: tuple[int, int], array: str
 ) -> None:
-    out = Arrays(image=np.zeros((64, 128, 1)), values=np.zeros((64, 128, 1)))
+    out = Arrays(image=np.zeros((64, 128, 1)), maps=(np.zeros((64, 128, 1)),))
     assert out.image.size <= SMALL
-    getattr(out, array)[place] = 1e-3
-    rows, columns = chosen(out)
+    changed = {"image": out.image, "map": out.maps[0]}[array]
+    changed[place] = 1e-3
+    rows, columns = chosen(out, np.ones(2))
     assert place in set(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
@@ -168,7 +170,7 @@ def test_what_is_no_number_is_no_largest_value() -> None:
     values = np.full((600, 600, 1), np.nan)
     values[:, 300:] = 1.0
     values[:, 450:460] = 5.0
-    rows, columns = chosen(Arrays(image=image, values=values))
+    rows, columns = chosen(Arrays(image=image, maps=(values,)), np.ones(1))
     assert int((values[rows, columns] == 5.0).sum()) >= 15
 
 
@@ -189,7 +191,7 @@ def of_a_vector(pixels: Pixels, a: Tensor = param((0.0, 0.5, 1.0), low=0.0, high
 def tile_at(source: Renderer, x: Tensor, **params: object) -> Tile:
     loaded = source.load("cpu", torch.float64)
     values = loaded.spec.bind(params)
-    return Tile(loaded, Pixels(x, 0 * x, 8, 8), values, next(iter(values)))
+    return Tile(loaded, Pixels(x, 0 * x, 8, 8), values, tuple(values)[:1])
 
 
 def test_entries_at_either_bound_are_moved_inwards_each_by_itself() -> None:
@@ -216,7 +218,7 @@ X = torch.arange(-20, 21, dtype=torch.float64) / 20
 
 
 def test_a_smooth_image_is_moved_by_few_steps_and_a_kinked_one_by_all() -> None:
-    one = torch.ones((), dtype=torch.float64)
+    one = torch.ones(1, dtype=torch.float64)
     smooth = estimate(tile_at(waves, X), one)
     assert len(smooth.steps) < LEVELS
     right = X * torch.cos(1.3 * X) * torch.exp(torch.sin(1.3 * X))
@@ -239,7 +241,7 @@ def step_at(pixels: Pixels, a: Tensor = param(0.5), width: Tensor = param(0.0)) 
 @pytest.mark.parametrize(("width", "leap"), [(0.0, True), (1e-3, False), (1e-4, False)])
 def test_a_leap_is_told_from_what_is_only_steep(width: float, leap: bool) -> None:
     tile = tile_at(step_at, X, width=width)
-    way = Way(*(torch.tensor(end, dtype=torch.float64) for end in (0.0, 1.0)))
+    way = Way(*(torch.tensor([end], dtype=torch.float64) for end in (0.0, 1.0)))
     assert is_leap(tile, way, 7) is leap
-    beyond = Way(*(torch.tensor(end, dtype=torch.float64) for end in (0.4, 1.0)))
+    beyond = Way(*(torch.tensor([end], dtype=torch.float64) for end in (0.4, 1.0)))
     assert not is_leap(tile, beyond, 7)

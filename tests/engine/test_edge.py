@@ -127,7 +127,7 @@ def tile_of(
     frame = Frame(*size, start, stop, CPU, dtype)
     where = frame.pixels() if source.spec.kind == "pixel" else frame
     values = {name: value.to(dtype) for name, value in source.spec.bind(params).items()}
-    return Tile(source.load(CPU, dtype), where, values, wrt)
+    return Tile(source.load(CPU, dtype), where, values, (wrt,))
 
 
 def unit(tile: Tile) -> Tensor:

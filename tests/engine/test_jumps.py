@@ -43,9 +43,9 @@ def suspected(source: Renderer, r: float = 0.61) -> tuple[Tensor, int]:
     frame = Frame(SIDE, SIDE, 0, SIDE, torch.device("cpu"), torch.float64).pixels()
     where = Pixels(frame.x.reshape(-1), frame.y.reshape(-1), SIDE, SIDE)
     values = {name: value.double() for name, value in source.spec.bind({"r": r}).items()}
-    tile = Tile(source.load("cpu", torch.float64), where, values, "r")
+    tile = Tile(source.load("cpu", torch.float64), where, values, ("r",))
     CALLS.clear()
-    found = moving_jumps(tile, torch.ones((), dtype=torch.float64), step=1e-4, span=1.0)
+    found = moving_jumps(tile, torch.ones(1, dtype=torch.float64), step=1e-4, span=1.0)
     return found.reshape(SIDE, SIDE), len(CALLS)
 
 

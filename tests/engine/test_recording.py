@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from app.engine import Method, StrategyError, Task, Verdict, find_method, sensitivity_map
+from app.engine.directions import Directions
 from app.engine.evaluate import flattened
 from app.engine.method import trial_cost
 from app.engine.recording import MOST, PROMPT, Recording, record
@@ -31,12 +32,12 @@ def at(loaded: Loaded, wrt: str = "radius", **params: object) -> Task:
 def tile_of(loaded: Loaded, wrt: str, count: int = 1000, **params: object) -> Tile:
     where = flattened(spread(200, 150, loaded.device, loaded.dtype, count))
     values = {name: v.to(loaded.dtype) for name, v in loaded.spec.bind(params).items()}
-    return Tile(loaded, where, values, wrt)
+    return Tile(loaded, where, values, (wrt,))
 
 
 def replayed(recording: Recording, tile: Tile, directions: Tensor) -> tuple[Tensor, Tensor]:
     assert isinstance(tile.where, Pixels)
-    replay = recording.bind(tile.params, directions)
+    replay = recording.bind(tile.params, Directions.written(directions))
     image, tangents = replay(tile.where, slice(0, len(directions)))
     assert tangents is not None
     return image, tangents
@@ -51,7 +52,7 @@ def test_a_replay_has_the_bits_of_the_renderer_for_every_parameter(name: str) ->
         recording = record(loaded, at(loaded, wrt), STRATEGIES["forward"], MOST)
         value = declared.default * 0.97
         tile = tile_of(loaded, wrt, **{wrt: value.tolist()})
-        directions = torch.randn(1, *value.shape, generator=torch.Generator().manual_seed(1))
+        directions = torch.randn(1, value.numel(), generator=torch.Generator().manual_seed(1))
         wanted = STRATEGIES["forward"].differentiate(tile, directions)
         for found, right in zip(replayed(recording, tile, directions), wanted, strict=True):
             assert torch.equal(found.nan_to_num(), right.nan_to_num()), wrt
@@ -185,7 +186,7 @@ def test_what_is_written_in_place_keeps_its_order() -> None:
     loaded = in_place.load("cpu", torch.float64)
     recording = record(loaded, at(loaded, "p"), STRATEGIES["forward"], PROMPT)
     tile = tile_of(loaded, "p", p=0.8, q=[0.7, 1.3])
-    one = torch.ones(1, dtype=torch.float64)
+    one = torch.ones(1, 1, dtype=torch.float64)
     image, tangents = replayed(recording, tile, one)
     assert isinstance(tile.where, Pixels)
     x, y = tile.where.x, tile.where.y

@@ -242,7 +242,7 @@ def test_what_is_no_image_is_refused_in_words(answer: Tensor | None, words: str)
 
 def test_an_unknown_strategy_is_refused_with_the_choices(loaded: Loaded) -> None:
     task = task_of(loaded)
-    wrong = Task(params=task.params, wrt=task.wrt, width=4, height=4, strategy="forwrd")
+    wrong = Task(params=task.params, subject=task.subject, width=4, height=4, strategy="forwrd")
     with pytest.raises(UnknownStrategyError, match="Did you mean 'forward'"):
         sensitivity_map(loaded, wrong)
 

@@ -102,7 +102,7 @@ class LocalBackend:
         self._running[id_] = _Running(outcome, progress)
         try:
             socket.send_fds(self._descriptors, [b"s"], [segment.descriptor])
-            self._send(do="map", id=id_, work=work.to_json())
+            self._send(do="work", id=id_, work=work.to_json())
         except OSError as error:
             self._running.pop(id_)
             # Before the end of the line is read: a retry must wait for the next worker.
@@ -114,8 +114,7 @@ class LocalBackend:
         event = await self._outcome(id_, outcome)
         if event["event"] == "failed":
             raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
-        image, values = work.arrays(segment)
-        return Result(work=work, image=image, values=values, facts=event["facts"])
+        return Result(work=work, arrays=work.arrays(segment), facts=event["facts"])
 
     async def _outcome(self, id_: int, outcome: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
         """Wait for the worker's word, also when the caller has gone: then the device is free."""

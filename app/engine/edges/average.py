@@ -10,10 +10,10 @@ from torch import Tensor
 from app.engine.edges.boundary import CHUNK, Boundary, boundary
 from app.engine.edges.interior import averaged
 from app.engine.edges.settings import Settings
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 from renderers import Pixels
 
-Differentiate = Callable[[Tile, Directions], tuple[Image, Tangents]]
+Differentiate = Callable[[Tile, Vectors], tuple[Image, Tangents]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Average:
 
 def average(
     tile: Tile,
-    directions: Directions,
+    directions: Vectors,
     differentiate: Differentiate,
     settings: Settings | None = None,
 ) -> Average:

@@ -15,7 +15,7 @@ from app.engine.edges.motion import Motion, motion
 from app.engine.edges.seen import seen
 from app.engine.edges.settings import Settings
 from app.engine.edges.steps import ask_at, ladder
-from app.engine.tile import Directions, Tile
+from app.engine.tile import Tile, Vectors
 from renderers import Pixels
 
 CHUNK = 4096
@@ -53,7 +53,7 @@ class Boundary:
 def boundary(
     tile: Tile,
     image: Float[Tensor, "rows width channels"],
-    directions: Directions,
+    directions: Vectors,
     settings: Settings | None = None,
 ) -> Boundary:
     """The boundary part of the derivative of the image averaged over pixels.

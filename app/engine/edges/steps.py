@@ -9,6 +9,7 @@ from torch import Tensor
 
 from app.engine.edges.asking import Asker
 from app.engine.edges.bracket import Ask
+from app.engine.tile import Tile
 
 RATIO = 4.0
 LARGEST = 1 / 16  # of the parameter's range: periodic parameters must not come round
@@ -52,25 +53,43 @@ def ladder(asker: Asker, direction: Tensor) -> Steps:
     that the whole frame takes.
     """
     tile, where = asker.tile, asker.where
-    entries = tile.value[direction != 0].double().abs()
-    size = float(direction.abs().max()) or 1.0
-    largest_value = float(entries.max()) if len(entries) else 0.0
-    declared = tile.loaded.spec.params[tile.wrt]
-    if declared.low is not None and declared.high is not None:
-        scale = declared.high - declared.low
-    else:
-        scale = largest_value or 1.0
-    guess = scale / (16 * max(where.width, where.height, 16))
-    least = max(
-        guess * RATIO**-SMALLER, ROUNDING * torch.finfo(tile.value.dtype).eps * largest_value
-    )
-    sizes, first = [guess / size], 0
-    while sizes[0] * size * RATIO <= scale * LARGEST:
+    extent = _extent(tile, direction)
+    guess = extent / (16 * max(where.width, where.height, 16))
+    rounding = ROUNDING * torch.finfo(tile.value.dtype).eps
+    least = max(guess * RATIO**-SMALLER, rounding * _largest_value(tile, direction))
+    sizes, first = [guess], 0
+    while sizes[0] * RATIO <= extent * LARGEST:
         sizes.insert(0, sizes[0] * RATIO)
         first += 1
-    while sizes[-1] * size / RATIO >= least:
+    while sizes[-1] / RATIO >= least:
         sizes.append(sizes[-1] / RATIO)
     return Steps(tile.value, direction, tuple(sizes), first)
+
+
+def _extent(tile: Tile, direction: Tensor) -> float:
+    """The step that takes a parameter through its range; through its value where it has none."""
+    extents = []
+    for _, declared, part in tile.entries():
+        size = float(direction[part].abs().max())
+        if not size:
+            continue
+        if declared.low is not None and declared.high is not None:
+            extents.append((declared.high - declared.low) / size)
+        else:
+            moved = tile.value[part][direction[part] != 0]
+            extents.append((float(moved.abs().max()) or 1.0) / size)
+    return min(extents, default=1.0)
+
+
+def _largest_value(tile: Tile, direction: Tensor) -> float:
+    """Of the entries that move, in steps: what rounding is measured by."""
+    sizes = [
+        float(tile.value[part][direction[part] != 0].double().abs().max())
+        / float(direction[part].abs().max())
+        for _, _, part in tile.entries()
+        if bool(direction[part].any())
+    ]
+    return max(sizes, default=0.0)
 
 
 def ask_after(asker: Asker, steps: Steps, rungs: Int[Tensor, " n"], sign: float) -> Ask:

@@ -10,12 +10,13 @@ from typing import Any
 
 from torch import Tensor
 
+from app.engine.recording.columns import gathered
 from app.engine.recording.graph import Constant, Graph, Output, Reference, Step, rename
 
 
 def cleaned(graph: Graph) -> Graph:
     """The same computation in fewer steps."""
-    return without_dead(without_repetitions(graph))
+    return without_dead(gathered(without_dead(without_repetitions(graph))))
 
 
 def without_repetitions(graph: Graph) -> Graph:

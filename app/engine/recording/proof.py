@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor
 
+from app.engine.directions import Directions
 from app.engine.evaluate import flattened
 from app.engine.recording.errors import UnrecordableError
 from app.engine.recording.recording import Recording, Replay
-from app.engine.strategies import Strategy
+from app.engine.strategies import Gradient, Strategy
 from app.engine.tile import Tile
 from app.engine.trial import spread
 from renderers import Param, Pixels
@@ -36,7 +37,7 @@ def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: in
         name: moved(value, tile.loaded.spec.params[name]) for name, value in tile.params.items()
     }
     for params in (dict(tile.params), fresh):
-        other = Tile(tile.loaded, there, params, tile.wrt, tile.seed)
+        other = Tile(tile.loaded, there, params, tile.moving, tile.seed)
         try:
             same = _same(recording, other, strategy)
         except Exception as error:
@@ -52,8 +53,8 @@ def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: in
             name: far(value, tile.loaded.spec.params[name], part)
             for name, value in tile.params.items()
         }
-        few = Tile(tile.loaded, positions(tile, FEW), params, tile.wrt, tile.seed)
-        if not same_image(recording.bind(params, tile.value[None][: strategy is not None]), few):
+        few = Tile(tile.loaded, positions(tile, FEW), params, tile.moving, tile.seed)
+        if not same_image(recording.bind(params, _some_direction(tile, strategy)), few):
             raise UnrecordableError("differs", "Replayed at far values, it differs.")
 
 
@@ -80,14 +81,16 @@ def same_image(replay: Replay, tile: Tile) -> bool:
 def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
     assert isinstance(tile.where, Pixels)  # noqa: S101
     if strategy is None:
-        image, _ = recording.bind(tile.params, tile.value[None][:0])(tile.where, slice(0, 1))
+        image, _ = recording.bind(tile.params, _some_direction(tile, None))(tile.where, slice(0, 1))
         with torch.no_grad():
             return _equal(image, tile(tile.value))
     # Two at once take another way through a recording than one.
     generator = torch.Generator().manual_seed(0)
     directions = torch.randn((2, *tile.value.shape), generator=generator, dtype=torch.float64)
     directions = directions.to(tile.loaded.device, tile.loaded.dtype)
-    replay = recording.bind(tile.params, directions)
+    if strategy.gradient:
+        return _same_gradient(recording, tile, strategy.gradient)
+    replay = recording.bind(tile.params, Directions.written(directions))
     _, both = replay(tile.where, slice(0, 2))
     for number in (0, 1):
         image, along = replay(tile.where, slice(number, number + 1))
@@ -97,6 +100,20 @@ def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
         if not (_equal(along, right) and _equal(both[number : number + 1], right)):
             return False
     return True
+
+
+def _same_gradient(recording: Recording, tile: Tile, gradient: Gradient) -> bool:
+    """Whether a replay has the derivative by every entry."""
+    assert isinstance(tile.where, Pixels)  # noqa: S101
+    size = tile.value.numel()
+    image, every = recording.bind(tile.params, Directions.basis(size))(tile.where, slice(0, size))
+    wanted, right = gradient(tile)
+    return every is not None and _equal(image, wanted) and _equal(every, right)
+
+
+def _some_direction(tile: Tile, strategy: Strategy | None) -> Directions:
+    """One direction, for a look at the image; none where there is no map."""
+    return Directions.basis(tile.value.numel() if strategy else 0)
 
 
 def _equal(found: Tensor, wanted: Tensor) -> bool:

@@ -53,8 +53,7 @@ def record(loaded: Loaded, task: Task, strategy: Strategy | None, limit: int) ->
     device, dtype = loaded.device, loaded.dtype
     params = {name: value.to(device, dtype) for name, value in task.params.items()}
     where = spread(task.width, task.height, device, dtype)
-    wrt = task.wrt.name if task.wrt else next(iter(params), "")
-    tile = Tile(loaded, where, params, wrt, task.seed)
+    tile = Tile(loaded, where, params, task.moving, task.seed)
     with one_thread():
         try:
             return _proven(tile, strategy, SIZES[0], limit)
@@ -92,12 +91,14 @@ def recorded(tile: Tile, strategy: Strategy | None, size: int, limit: int) -> Re
     graph = cleaned(_taped(tile, strategy, size, limit, asked))
     where = tile.where
     inputs = (Depends.POSITIONS,) * 2 + (Depends.PARAMETERS,) * len(tile.params)
+    along = strategy is not None and strategy.gradient is None
     return Recording(
-        stages=Stages(graph, inputs + (Depends.DIRECTION,) * (strategy is not None)),
+        stages=Stages(graph, inputs + (Depends.DIRECTION,) * along),
         params=tuple(tile.params),
         frame=(where.width, where.height) if asked else None,
         channels=len(tile.loaded.spec.channels),
         steps=len(graph.steps),
+        gradient=tile.value.numel() if strategy and strategy.gradient else 0,
     )
 
 
@@ -109,13 +110,15 @@ def _taped(tile: Tile, strategy: Strategy | None, size: int, limit: int, asked: 
     # Copies, so that no two inputs are one tensor, and none is a view of another.
     params = {name: value.clone() for name, value in tile.params.items()}
     tile = replace(tile, loaded=watched(tile.loaded, asked), where=positions, params=params)
-    direction = torch.ones_like(tile.value)[None] if strategy else None
+    direction = torch.ones_like(tile.value)[None]
     inputs = [positions.x, positions.y, *params.values()]
-    given = inputs if direction is None else [*inputs, direction]
+    given = [*inputs, direction] if strategy and not strategy.gradient else inputs
     tape = tape_class()(given, size, limit)
     with torch.no_grad(), Leaving(tape), tape:
-        if strategy is None or direction is None:
+        if strategy is None:
             results = [tile(tile.value)]
+        elif strategy.gradient:
+            results = list(strategy.gradient(tile))
         else:
             results = list(strategy.differentiate(tile, direction))
     return tape.graph(results)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from app.engine.directions import Directions
 from app.engine.recording.errors import UnrecordableError
 from app.engine.recording.graph import Output
 from app.engine.recording.stages import Stages
@@ -28,6 +29,8 @@ class Recording:
         frame: width and height of the only frame it holds for; None when it never looked.
         channels: how many channels the image has.
         steps: how many operations a tile takes.
+        gradient: how many entries it gives the derivative by, all at once; 0 where it is given a
+            direction.
     """
 
     stages: Stages
@@ -35,8 +38,9 @@ class Recording:
     frame: tuple[int, int] | None
     channels: int
     steps: int
+    gradient: int = 0
 
-    def bind(self, params: Mapping[str, Tensor], directions: Tensor) -> "Replay":
+    def bind(self, params: Mapping[str, Tensor], directions: Directions) -> "Replay":
         """The recording at some parameter values, along some directions."""
         return Replay(self, tuple(params[name] for name in self.params), directions)
 
@@ -44,7 +48,7 @@ class Recording:
 class Replay:
     """A recording with its parameters; what no position changes is done once."""
 
-    def __init__(self, recording: Recording, params: tuple[Tensor, ...], directions: Tensor):
+    def __init__(self, recording: Recording, params: tuple[Tensor, ...], directions: Directions):
         self.recording = recording
         self.params = params
         self.directions = directions
@@ -58,13 +62,17 @@ class Replay:
         Raises:
             UnrecordableError: what comes out is no image of these positions.
         """
+        every = self.recording.gradient
+        chosen = range(0) if every else range(*chunk.indices(len(self.directions)))
         with torch.no_grad():
-            image, tangents = self._replayed(where, range(*chunk.indices(len(self.directions))))
+            image, tangents = self._replayed(where, chosen)
         shape = (*where.shape, self.recording.channels)
-        if image.shape != shape or any(tangent.shape != (1, *shape) for tangent in tangents):
+        if image.shape != shape or any(t.shape != (every or 1, *shape) for t in tangents):
             raise UnrecordableError("other_size", "It is of another shape for other positions.")
         if not tangents:
             return image, None
+        if every:
+            return image, self.directions.applied(tangents[0], chunk)
         return image, tangents[0] if len(tangents) == 1 else torch.cat(tangents)
 
     def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
@@ -88,7 +96,8 @@ class Replay:
         return given[0], tangents
 
     def _inputs(self, where: Pixels, number: int) -> tuple[Tensor, ...]:
-        along = (self.directions[number : number + 1],) if number >= 0 else ()
+        which = slice(number, number + 1)
+        along = (self.directions.rows(which, where.x.device, where.x.dtype),) if number >= 0 else ()
         return (where.x, where.y, *self.params, *along)
 
     def _scene(self, where: Pixels, number: int) -> dict[Output, Any]:

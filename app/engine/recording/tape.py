@@ -223,8 +223,8 @@ def _repeats(func: Any, args: tuple[Any, ...], answer: Any) -> bool:
     """Whether the answer is the first argument, element by element and in the same layout."""
     if func not in REPEATING and func not in COPYING:
         return False
-    first: Tensor = args[0]
-    return bool(
+    first = args[0]
+    return isinstance(first, Tensor) and bool(
         answer.shape == first.shape
         and answer.stride() == first.stride()
         and answer.dtype == first.dtype

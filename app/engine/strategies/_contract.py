@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from app.engine.findings import Finding
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 
-Differentiate = Callable[[Tile, Directions], tuple[Image, Tangents]]
+Gradient = Callable[[Tile], tuple[Image, Tangents]]
+Differentiate = Callable[[Tile, Vectors], tuple[Image, Tangents]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class Strategy:
         begin: makes the strategy anew for each map, where it gathers evidence over the map's tiles.
         evidence: what has been gathered.
         recordable: whether all it does is operations of torch on the tile, and nothing between.
+        gradient: the derivative by every entry of the parameters that move, `(size, *image.shape)`,
+            where that costs no more than some of them; directions are then applied to it.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Strategy:
     begin: Callable[[], "Strategy"] | None = None
     evidence: Callable[[], Evidence | None] = _nothing
     recordable: bool = False
+    gradient: Gradient | None = None
 
     def begun(self) -> "Strategy":
         """The strategy for one map."""

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from app.engine.errors import StrategyError
 from app.engine.strategies._contract import Strategy
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 
 
-def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """The image and its tangents; strict, so that what does not connect raises and is not zero."""
     with torch.enable_grad():
         value = tile.value.detach().clone().requires_grad_()

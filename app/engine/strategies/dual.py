@@ -10,10 +10,10 @@ from torch.autograd import forward_ad
 
 from app.engine.errors import StrategyError
 from app.engine.strategies._contract import Strategy
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 
 
-def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """The image and its tangents, one direction after another."""
     found = []
     with torch.no_grad():

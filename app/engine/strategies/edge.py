@@ -8,7 +8,7 @@ from app.engine.edges import Average, average
 from app.engine.findings import Finding
 from app.engine.strategies._contract import Evidence, Strategy
 from app.engine.strategies.forward import forward
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 
 COUNTS = ("pixels", "crossings", "appeared", "vanished", "unfollowed")
 LOST = ("appeared", "vanished", "unfollowed")
@@ -32,7 +32,7 @@ class Following:
     uncertain: int = 0
     largest: float = 0.0
 
-    def differentiate(self, tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+    def differentiate(self, tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
         """The image at the centres of pixels, and the tangents of the image averaged over pixels.
 
         The average's derivative is that of the interior plus what edges add that move through the
@@ -76,7 +76,7 @@ def begun() -> Strategy:
     return Strategy(edge.name, edge.help, tiles.differentiate, evidence=tiles.evidence)
 
 
-def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """One tile, of which nothing else is to be known: see `Following.differentiate`."""
     return Following().differentiate(tile, directions)
 

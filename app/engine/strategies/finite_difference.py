@@ -9,21 +9,22 @@ from dataclasses import replace
 import torch
 
 from app.engine.differences import FIRST, SHRINK, central, scale_of
+from app.engine.directions import Directions
 from app.engine.strategies._contract import Strategy
-from app.engine.tile import Directions, Image, Tangents, Tile
+from app.engine.tile import Image, Tangents, Tile, Vectors
 
 # Where no step was chosen by an estimate: near the cube root of the machine's precision.
 BLIND = FIRST / SHRINK**5
 
 
-def differentiate(tile: Tile, directions: Directions) -> tuple[Image, Tangents]:
+def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """The image and its tangents, at steps that only know the parameter's scale."""
     steps = [BLIND * scale_of(tile, direction) for direction in directions]
     return with_steps(tile, directions, steps)
 
 
 def with_steps(
-    tile: Tile, directions: Directions, steps: Sequence[float], *, exact: bool = True
+    tile: Tile, directions: Vectors, steps: Sequence[float], *, exact: bool = True
 ) -> tuple[Image, Tangents]:
     """The image and its tangents, at a step for each direction, in float64 where it is allowed."""
     asked = tile.precise() if exact else tile
@@ -37,11 +38,16 @@ def with_steps(
 
 
 def stepped(steps: Sequence[float], directions: Directions, *, exact: bool) -> Strategy:
-    """The strategy with the steps that an estimate chose for known directions."""
-    known = {tuple(d.flatten().tolist()): step for d, step in zip(directions, steps, strict=True)}
+    """The strategy with the steps, over the scale, that an estimate chose for known directions."""
+    known = dict(zip(directions.entries.tolist(), steps, strict=True))
 
-    def differentiate_known(tile: Tile, asked: Directions) -> tuple[Image, Tangents]:
-        chosen = [known[tuple(d.flatten().tolist())] for d in asked]
+    def differentiate_known(tile: Tile, asked: Vectors) -> tuple[Image, Tangents]:
+        # Each direction is known by the entry that it moves most.
+        entries = asked.abs().argmax(dim=1).tolist()
+        chosen = [
+            known[entry] * scale_of(tile, direction)
+            for entry, direction in zip(entries, asked, strict=True)
+        ]
         return with_steps(tile, asked, chosen, exact=exact)
 
     return replace(finite_difference, differentiate=differentiate_known)

@@ -1,18 +1,22 @@
 """JSON: what there is to say about a map without its numbers. Never arrays, never NaN."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
-from app.imaging.formats.contract import Encoded, Format, Metadata
-from app.imaging.mapdata import FloatArray, MapData
+from app.imaging.formats.contract import Encoded, Format, LabelFormat, Metadata, SweepFormat
+from app.imaging.formats.words import counted, described, swept
+from app.imaging.labels import LabelMap
+from app.imaging.mapdata import FloatArray
+from app.imaging.maps import Maps
 from app.imaging.style import Style
+from app.imaging.sweep import Motion, Sweep
 
 _MEDIA_TYPE: Final = "application/json"
 
 
-def encode(data: MapData, _style: Style, metadata: Metadata) -> Encoded:
-    """Names and shape of a map, with the metadata."""
-    return _encoded({**described(data), **metadata})
+def encode(maps: Maps, _style: Style, metadata: Metadata) -> Encoded:
+    """Names and shape of a map, with the metadata; of several in a list called ``maps``."""
+    return _encoded({**described(maps), **metadata})
 
 
 def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
@@ -20,16 +24,14 @@ def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
     return _encoded({"shape": list(image.shape), "dtype": str(image.dtype), **metadata})
 
 
-def described(data: MapData) -> dict[str, Any]:
-    """The words that belong to a map, as plain data."""
-    return {
-        "title": data.title,
-        "unit": data.unit,
-        "channels": list(data.channels),
-        "labels": list(data.labels),
-        "shape": list(data.values.shape),
-        "dtype": str(data.values.dtype),
-    }
+def encode_sweep(sweep: Sweep, _style: Style, _motion: Motion, metadata: Metadata) -> Encoded:
+    """The same for each frame of a sweep, as they have it in common, and the values swept over."""
+    return _encoded({**described(sweep.frames[0], facts=False), "sweep": swept(sweep), **metadata})
+
+
+def encode_labels(labels: LabelMap, metadata: Metadata) -> Encoded:
+    """The names, and how many pixels each has."""
+    return _encoded({**counted(labels), **metadata})
 
 
 def _encoded(document: Metadata) -> Encoded:
@@ -44,4 +46,20 @@ JSON: Final = Format(
     help="names, shape and statistics of the map, without its numbers",
     encode=encode,
     encode_image=encode_image,
+)
+
+JSON_SWEEP: Final = SweepFormat(
+    name="json",
+    media_type=_MEDIA_TYPE,
+    suffix=".json",
+    help="names, shape and values of the sweep, without its numbers",
+    encode=encode_sweep,
+)
+
+JSON_LABELS: Final = LabelFormat(
+    name="json",
+    media_type=_MEDIA_TYPE,
+    suffix=".json",
+    help="the names, and how many pixels each has",
+    encode=encode_labels,
 )

@@ -1,4 +1,7 @@
-"""PNG: a map as a heatmap, an image as itself. What was asked and decided stands in text chunks."""
+"""PNG: maps as heatmaps, a sweep of them in motion, an image as itself.
+
+What was asked and what was decided stands in text chunks.
+"""
 
 import json
 from io import BytesIO
@@ -9,11 +12,17 @@ from numpy.typing import NDArray
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from app.imaging.animation import animation
+from app.imaging.apng import animated_png
 from app.imaging.errors import InvalidMetadataError, quote
-from app.imaging.formats.contract import Encoded, Format, Metadata
+from app.imaging.formats.contract import Encoded, Format, LabelFormat, Metadata, SweepFormat
+from app.imaging.formats.words import counted, swept, told
 from app.imaging.heatmap import heatmap
-from app.imaging.mapdata import FloatArray, MapData
+from app.imaging.labels import LabelMap, label_picture
+from app.imaging.mapdata import FloatArray
+from app.imaging.maps import Maps
 from app.imaging.style import Style
+from app.imaging.sweep import Motion, Sweep
 
 _MEDIA_TYPE: Final = "image/png"
 
@@ -26,10 +35,33 @@ _ROWS: Final = 16  # at a time, so that the float copy stays in the cache
 _LONGEST_KEY: Final = 79  # of a PNG keyword, by the standard
 
 
-def encode(data: MapData, style: Style, metadata: Metadata) -> Encoded:
-    """The heatmap of a map, with the metadata and the choices of the heatmap as text chunks."""
-    drawn = heatmap(data, style)
-    return Encoded((_png(drawn.picture, {**drawn.facts, **metadata}),), _MEDIA_TYPE, drawn.facts)
+def encode(maps: Maps, style: Style, metadata: Metadata) -> Encoded:
+    """The heatmap of all maps, with the metadata and the choices of the heatmap as text chunks."""
+    drawn = heatmap(maps, style)
+    words = {**drawn.facts, **told(maps), **metadata}
+    return Encoded((_png(drawn.picture, words),), _MEDIA_TYPE, drawn.facts)
+
+
+def encode_sweep(sweep: Sweep, style: Style, motion: Motion, metadata: Metadata) -> Encoded:
+    """An animated PNG in one range; a viewer without animation shows the first frame."""
+    drawn = animation(sweep, style, lines=motion.lines)
+    words = {
+        **drawn.facts,
+        **told(sweep.frames[0], facts=False),
+        "sweep": swept(sweep),
+        **metadata,
+    }
+    stills = [
+        _png(picture, words if place == 0 else {}) for place, picture in enumerate(drawn.pictures())
+    ]
+    order = motion.order(len(stills))
+    body = animated_png(stills, order, milliseconds=motion.milliseconds, loop=motion.loop)
+    return Encoded((body,), _MEDIA_TYPE, drawn.facts)
+
+
+def encode_labels(labels: LabelMap, metadata: Metadata) -> Encoded:
+    """The labels in colours, with a legend, and how many pixels each has as text chunks."""
+    return Encoded((_png(label_picture(labels), {**counted(labels), **metadata}),), _MEDIA_TYPE)
 
 
 def encode_image(image: FloatArray, metadata: Metadata) -> Encoded:
@@ -94,4 +126,20 @@ PNG: Final = Format(
     help="a picture: palette colours, NaN transparent, the range and the request in text chunks",
     encode=encode,
     encode_image=encode_image,
+)
+
+PNG_SWEEP: Final = SweepFormat(
+    name="png",
+    media_type=_MEDIA_TYPE,
+    suffix=".png",
+    help="an animated picture: palette colours, NaN transparent, one range for all frames",
+    encode=encode_sweep,
+)
+
+PNG_LABELS: Final = LabelFormat(
+    name="png",
+    media_type=_MEDIA_TYPE,
+    suffix=".png",
+    help="a picture: a colour for each name, and a legend",
+    encode=encode_labels,
 )

@@ -6,7 +6,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
-from app.imaging import FORMATS, InvalidMetadataError, MapData, Style, UnknownNameError, heatmap
+from app.imaging import (
+    FORMATS,
+    InvalidMetadataError,
+    MapData,
+    Maps,
+    Style,
+    UnknownNameError,
+    heatmap,
+)
 from app.imaging.formats import PNG, format_named, table
 from app.imaging.palette import NAN
 
@@ -23,14 +31,14 @@ def _data(dtype: str = "f4", components: tuple[int, ...] = ()) -> MapData:
 
 
 def _encoded(name: str, data: MapData, style: Style | None = None) -> bytes:
-    return FORMATS[name].encode(data, style or Style(), METADATA).joined()
+    return FORMATS[name].encode(Maps((data,)), style or Style(), METADATA).joined()
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_encodes_maps_and_images(name: str) -> None:
     entry = FORMATS[name]
     for data in (_data(), _data("f8", (2,)), _data("f2")):
-        encoded = entry.encode(data, Style(), METADATA)
+        encoded = entry.encode(Maps((data,)), Style(), METADATA)
         assert encoded.media_type == entry.media_type
         assert encoded.size == len(encoded.joined()) > 0
         assert entry.encode_image(data.image, METADATA).size > 0
@@ -67,7 +75,7 @@ def test_npy_is_read_back_without_pickle(
 
 def test_npy_sends_the_memory_of_the_array_itself() -> None:
     data = _data()
-    _, body = FORMATS["npy"].encode(data, Style(), {}).chunks
+    _, body = FORMATS["npy"].encode(Maps((data,)), Style(), {}).chunks
     assert np.shares_memory(np.frombuffer(body, np.uint8), data.values)
 
 
@@ -115,7 +123,7 @@ def test_nan_is_transparent_in_the_png_and_nothing_else_is() -> None:
 
 
 def test_png_says_what_was_asked_and_what_was_decided() -> None:
-    encoded = FORMATS["png"].encode(_data(), Style(), METADATA)
+    encoded = FORMATS["png"].encode(Maps((_data(),)), Style(), METADATA)
     texts = Image.open(BytesIO(encoded.joined())).text
     assert {key: texts[key] for key in TEXTS} == TEXTS
     low, high = json.loads(texts["sensmap:rescale"])
@@ -127,7 +135,7 @@ def test_png_says_what_was_asked_and_what_was_decided() -> None:
 @pytest.mark.parametrize("key", ["k" * 80, "\u03b8", "a\nb"])
 def test_a_key_that_a_png_cannot_hold_is_refused(key: str) -> None:
     with pytest.raises(InvalidMetadataError) as caught:
-        FORMATS["png"].encode(_data(), Style(), {key: "x"})
+        FORMATS["png"].encode(Maps((_data(),)), Style(), {key: "x"})
     assert caught.value.code == "invalid_metadata"
 
 
