@@ -64,6 +64,16 @@ CODES: Mapping[str, str] = MappingProxyType(
             "as that of `sqrt` or `norm` at 0 is even where `clamp` or `where` throws it away: add "
             "a small number inside. The map is by differences where `auto` chose."
         ),
+        "estimated": (
+            "The values are an estimate from random vectors; their standard error says how far "
+            "off they may be. More passes make it smaller, as does a smaller image that can be "
+            "computed entry by entry."
+        ),
+        "rows_depend": (
+            "Rows of the field depend on each other (a mean or a normalisation over the batch), so "
+            "that a row's divergence counts what its own entries do to it and not what other rows "
+            "do. Evaluate the field so that each row is its own."
+        ),
         "unverified": "The map could not be compared with differences.",
     }
 )
