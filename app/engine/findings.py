@@ -64,6 +64,19 @@ CODES: Mapping[str, str] = MappingProxyType(
             "as that of `sqrt` or `norm` at 0 is even where `clamp` or `where` throws it away: add "
             "a small number inside. The map is by differences where `auto` chose."
         ),
+        "left_out": (
+            "Pixels whose image or derivative is NaN or infinite were left out of the Fisher "
+            "matrix: where they would have told something, the bounds are too wide."
+        ),
+        "no_light": (
+            "The image moves at pixels where it is zero or less. Under Poisson noise without "
+            "background no photon is expected there, and a single one would tell everything, so "
+            "they were not counted: give the `background` that the camera has."
+        ),
+        "unsure_bounds": (
+            "What tells these parameters apart is nearly lost in the error of the derivatives, so "
+            "their bounds are rough. Ask for `dtype=float64`, or fix a parameter."
+        ),
         "unverified": "The map could not be compared with differences.",
     }
 )
