@@ -70,6 +70,24 @@ CALIBRATED = (0.7, 1.6)
 # ... and for the jackknife, which errs to the safe side: measured 0.09 to 0.34.
 SAFE = (0.04, 1.0)
 
+# A Fisher matrix summed in float64, beside the product of NumPy's whole matrices: another order of
+# a few thousand products, relative to the roots of the diagonal.
+FISHER_SUM = 1e-13
+
+# The bounds of it, where the smallest eigenvalue of the scaled matrix is above 1e-3: the above over
+# that.
+FISHER_BOUNDS = 1e-9
+
+# Bounds by `scipy.optimize.curve_fit`, which takes forward differences with a step of 1.5e-8.
+CURVE_FIT_BOUNDS = 1e-6
+
+# A spot of light in pixels of a tenth of its size, in a frame of six: sums for integrals. What lies
+# outside is exp(-18) of the light, and what that tells of the position 19 times as much.
+SPOT_BOUND = 1e-6
+
+# Spread of 4,000 estimates: a standard deviation is known to 1 / sqrt(2 * 4000) = 1.1%, four times.
+MONTE_CARLO = 0.045
+
 # --- renderers ------------------------------------------------------------------------------------
 
 # Central differences in float64 with a step of 1e-6 max(1, |p|), relative to the largest entry of
