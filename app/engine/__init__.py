@@ -15,6 +15,7 @@ from app.engine.errors import (
     UnknownStrategyError,
 )
 from app.engine.findings import CODES, Finding
+from app.engine.informing import Informed, information_of
 from app.engine.ladder import Verdict, decide
 from app.engine.loop import Arrays
 from app.engine.method import Method, with_recording
@@ -44,6 +45,7 @@ __all__ = [
     "DisagreementError",
     "EngineError",
     "Finding",
+    "Informed",
     "Method",
     "Methods",
     "Plan",
@@ -63,6 +65,7 @@ __all__ = [
     "decide",
     "find_method",
     "first_derivative",
+    "information_of",
     "keep_temporaries",
     "key",
     "open_device",
