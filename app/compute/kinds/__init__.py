@@ -7,9 +7,11 @@ owns the device.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from app.compute.kinds import checking, maps
+from app.compute.kinds import checking, maps, sweep
 from app.compute.kinds._contract import Do, Run
 
-KINDS: Mapping[str, Do] = MappingProxyType({maps.KIND: maps.do, checking.KIND: checking.do})
+KINDS: Mapping[str, Do] = MappingProxyType(
+    {maps.KIND: maps.do, checking.KIND: checking.do, sweep.KIND: sweep.do}
+)
 
-__all__ = ["KINDS", "Do", "Run", "checking", "maps"]
+__all__ = ["KINDS", "Do", "Run", "checking", "maps", "sweep"]
