@@ -143,9 +143,12 @@ def _told(of: tuple[str, str], where: dict[int, Finding], count: int) -> Finding
     """A finding of several frames, with what was measured in the first of them."""
     (code, name), numbers = of, sorted(where)
     first = where[numbers[0]]
-    frames = "all frames" if len(numbers) == count else f"frames {', '.join(_runs(numbers))}"
-    detail = f"In frame {numbers[0]}: {first.detail}" if first.detail else ""
+    words = "frames" if len(numbers) > 1 else "frame"
+    frames = "all frames" if len(numbers) == count else f"{words} {', '.join(_runs(numbers))}"
     place = ", ".join(filter(None, (name, frames)))
+    detail = first.detail
+    if detail and len(numbers) > 1:
+        detail = f"In frame {numbers[0]}: {detail}"
     return Finding(code=code, detail=f"({place}) {detail}".strip(), pixels=first.pixels)
 
 
