@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# What each room may import of ours; `app.settings`, `app.captions` and `app.documents` belong to the
-# top floor.
+# What each room may import of ours; `app.settings`, `app.captions` and `app.documents` belong to
+# the top floor.
 ALLOWED = {
     "renderers": {"renderers"},
     "app.imaging": {"app.imaging"},
