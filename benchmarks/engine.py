@@ -9,7 +9,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from app.engine import DEFAULT_BUDGET, MOST, Arrays, Task, allocate, find_method, sensitivity_map
+from app.engine import (
+    DEFAULT_BUDGET,
+    MOST,
+    Arrays,
+    Task,
+    allocate,
+    find_method,
+    keep_temporaries,
+    sensitivity_map,
+)
 from benchmarks.machine import Row, interleaved, ratios
 from renderers import Loaded, Subject, load, parse_wrt
 
@@ -58,8 +67,8 @@ def map_to_primal(name: str, wrt: str, side: int, goal: float, repeats: int) -> 
 def touch(out: Arrays) -> None:
     """Write every page once, so that the result's own memory is not counted with the work's."""
     out.image.fill(0)
-    if out.values is not None:
-        out.values.fill(0)
+    for values in out.maps:
+        values.fill(0)
 
 
 def working_memory(name: str, wrt: str, side: int, budget: int, goal: float) -> Row:
@@ -79,6 +88,7 @@ def working_memory(name: str, wrt: str, side: int, budget: int, goal: float) -> 
 
 def measure_peak(name: str, wrt: str, side: int, budget: int) -> dict[str, int]:
     """Growth of this process at its highest while a map is computed, after a small one."""
+    keep_temporaries()
     loaded = placed(name)
     task = task_of(loaded, wrt, side)
     sensitivity_map(loaded, task_of(loaded, wrt, 64))
@@ -87,11 +97,11 @@ def measure_peak(name: str, wrt: str, side: int, budget: int) -> dict[str, int]:
     before = status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
     result = sensitivity_map(loaded, task, budget=budget, out=out)
-    assert out.values is not None
-    assert np.isfinite(out.values).all()
+    (values,) = out.maps
+    assert np.isfinite(values).all()
     return {
         "peak": status("VmHWM") - before,
-        "map": out.values.nbytes,
+        "map": values.nbytes,
         "rows": result.plan.rows,
     }
 

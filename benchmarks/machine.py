@@ -11,6 +11,8 @@ from pathlib import Path
 
 import torch
 
+from app.engine import keep_temporaries
+
 
 def describe() -> str:
     """Processor, cores, threads, Python and torch in one line."""
@@ -86,7 +88,8 @@ class Row:
 
 
 def table(*parts: Iterable[Row]) -> None:
-    """Print the machine, and rows as they come."""
+    """Print the machine, and rows as they come. Memory is kept as in a server's worker."""
+    keep_temporaries()
     print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}\n")
     print("| what | measured | goal | met | |\n|---|---|---|---|---|")
     for rows in parts:

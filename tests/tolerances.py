@@ -47,6 +47,47 @@ EDGE_TIP = 0.075
 # The part of a pixel on one side of an edge along a column: half the distance of 13 points.
 EDGE_TWO_SIDES = 0.04
 
+# A diagonal by products beside a Jacobian by torch's own loop, relative to the largest entry: a few
+# dozen operations in float64, summed in another order.
+DIAGONAL = 1e-12
+
+# The same in float32.
+DIAGONAL_FLOAT32 = 2e-6
+
+# What a Jacobian of low rank leaves of a trace after a sketch of it: rounding of a basis of a dozen
+# vectors, each of some hundred products.
+LOW_RANK = 1e-9
+
+# Standard errors by which an estimate may be off: 5 are met by one in two million, and the seeds
+# are fixed.
+STANDARD_ERRORS = 5.0
+
+# The average of squared errors in units of the average of squared standard errors, over hundreds of
+# estimates: 1, but for the tails of few samples and for estimates that share products (measured
+# 0.83 to 1.41 at 48 passes) ...
+CALIBRATED = (0.7, 1.6)
+
+# ... and for the jackknife, which errs to the safe side: measured 0.09 to 0.34.
+SAFE = (0.04, 1.0)
+
+# A Fisher matrix summed in float64, beside the product of NumPy's whole matrices: another order of
+# a few thousand products, relative to the roots of the diagonal.
+FISHER_SUM = 1e-13
+
+# The bounds of it, where the smallest eigenvalue of the scaled matrix is above 1e-3: the above over
+# that.
+FISHER_BOUNDS = 1e-9
+
+# Bounds by `scipy.optimize.curve_fit`, which takes forward differences with a step of 1.5e-8.
+CURVE_FIT_BOUNDS = 1e-6
+
+# A spot of light in pixels of a tenth of its size, in a frame of six: sums for integrals. What lies
+# outside is exp(-18) of the light, and what that tells of the position 19 times as much.
+SPOT_BOUND = 1e-6
+
+# Spread of 4,000 estimates: a standard deviation is known to 1 / sqrt(2 * 4000) = 1.1%, four times.
+MONTE_CARLO = 0.045
+
 # --- renderers ------------------------------------------------------------------------------------
 
 # Central differences in float64 with a step of 1e-6 max(1, |p|), relative to the largest entry of

@@ -6,7 +6,7 @@ import torch
 from app.compute.kinds import KINDS, Run
 from app.compute.studio import Studio
 from app.compute.work import Result, Work
-from app.engine import Progress
+from app.engine import Progress, keep_temporaries
 from renderers import Registry, Renderer
 
 
@@ -25,6 +25,7 @@ def compute(
         EngineError: it cannot be computed.
         RendererError: nor rendered.
     """
+    keep_temporaries()
     registry = Registry().add(source)
     studio = Studio(registry, device, budget, {source.spec.name: options or {}})
     arrays = {output.name: np.empty(output.shape, output.dtype) for output in work.outputs}

@@ -22,6 +22,7 @@ from app.compute.studio import Studio, warm_up
 from app.compute.work import Work
 from app.engine import (
     EngineError,
+    keep_temporaries,
     open_device,
     without_paths,
 )
@@ -186,6 +187,7 @@ def done(
 
 def main(control: int, descriptors: int) -> None:
     """Take the two sockets by their numbers and serve."""
+    keep_temporaries()
     # An interrupt at the terminal is for the server, which then stops this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor in (control, descriptors):

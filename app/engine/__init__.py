@@ -1,5 +1,6 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
+from app.engine.allocator import keep_temporaries
 from app.engine.certificate import Certificate
 from app.engine.check import Report, check
 from app.engine.device import open_device
@@ -62,6 +63,7 @@ __all__ = [
     "decide",
     "find_method",
     "first_derivative",
+    "keep_temporaries",
     "key",
     "open_device",
     "part_of",

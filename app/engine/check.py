@@ -21,6 +21,9 @@ from renderers import Loaded, RendererError, Subject, Wrt, parse_wrt
 # Frame on which a parameter is checked, and the larger one on which it is timed.
 WIDTH, HEIGHT = 160, 120
 TIMED_WIDTH, TIMED_HEIGHT = 512, 384
+# A map of every entry of an image-shaped parameter holds an image for each: of more entries than
+# these, the middle one is checked.
+MOST_ENTRIES = 64
 # Findings that leave a map right: all there is to say of them is said.
 HARMLESS = frozenset({"modes_differ", "non_smooth_point", "non_finite"})
 
@@ -30,7 +33,7 @@ class Report:
     """What was found out about a parameter.
 
     Attributes:
-        wrt: the parameter.
+        wrt: the parameter, or the entry that stands for one of many entries.
         strategy: how it is differentiated; empty when it cannot be rendered at all.
         passed_over: the strategies above, with what spoke against each.
         relative: disagreement with differences, over the largest derivative.
@@ -91,7 +94,8 @@ def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
         params: values of all parameters, as `Spec.bind` gives them.
         name: the parameter, or an entry of one.
     """
-    wrt = parse_wrt(name, loaded.spec.params)
+    wrt = _one_of_many(parse_wrt(name, loaded.spec.params))
+    name = str(wrt)
     task = Task(params=params, subject=Subject((wrt,)), width=WIDTH, height=HEIGHT)
     try:
         method = find_method(loaded, task, limit=MOST)
@@ -111,6 +115,13 @@ def check(loaded: Loaded, params: Mapping[str, Tensor], name: str) -> Report:
         ratio=_ratio(loaded, task, result.method, wrt),
         unrecorded=result.method.unrecorded,
     )
+
+
+def _one_of_many(wrt: Wrt) -> Wrt:
+    """The parameter, or its middle entry where it has too many."""
+    if wrt.size <= MOST_ENTRIES:
+        return wrt
+    return replace(wrt, index=(*wrt.index, *(length // 2 for length in wrt.shape)), shape=())
 
 
 def _ratio(loaded: Loaded, task: Task, method: Method, wrt: Wrt) -> float:

@@ -59,9 +59,9 @@ class Directions:
         return total.index_add(0, self.entries, weights.double() * self.scales)
 
     def applied(
-        self, gradient: Float[Tensor, "size *pixels channels"], which: slice
-    ) -> Float[Tensor, "k *pixels channels"]:
-        """Tangents along some of them, out of the derivative by every entry.
+        self, gradient: Float[Tensor, "size *pixels"], which: slice
+    ) -> Float[Tensor, "k *pixels"]:
+        """The derivative along some of them, out of that by every entry.
 
         Entry by entry: in a product of matrices, one that is no number would spoil all others.
         """

@@ -64,6 +64,29 @@ CODES: Mapping[str, str] = MappingProxyType(
             "as that of `sqrt` or `norm` at 0 is even where `clamp` or `where` throws it away: add "
             "a small number inside. The map is by differences where `auto` chose."
         ),
+        "estimated": (
+            "The values are an estimate from random vectors; their standard error says how far "
+            "off they may be. More passes make it smaller, as does a smaller image that can be "
+            "computed entry by entry."
+        ),
+        "rows_depend": (
+            "Rows of the field depend on each other (a mean or a normalisation over the batch), so "
+            "that a row's divergence counts what its own entries do to it and not what other rows "
+            "do. Evaluate the field so that each row is its own."
+        ),
+        "left_out": (
+            "Pixels whose image or derivative is NaN or infinite were left out of the Fisher "
+            "matrix: where they would have told something, the bounds are too wide."
+        ),
+        "no_light": (
+            "The image moves at pixels where it is zero or less. Under Poisson noise without "
+            "background no photon is expected there, and a single one would tell everything, so "
+            "they were not counted: give the `background` that the camera has."
+        ),
+        "unsure_bounds": (
+            "What tells these parameters apart is nearly lost in the error of the derivatives, so "
+            "their bounds are rough. Ask for `dtype=float64`, or fix a parameter."
+        ),
         "unverified": "The map could not be compared with differences.",
     }
 )

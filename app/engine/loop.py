@@ -13,7 +13,7 @@ from app.engine.frame import Band
 from app.engine.host import HostWriter
 from app.engine.memory import out_of_memory
 from app.engine.plan import Plan
-from app.engine.prepared import Prepared
+from app.engine.prepared import Pieces, Prepared
 from app.engine.statistics import Measured, Statistics, combined, measure, measure_later
 
 
@@ -100,27 +100,33 @@ class Loop:
         return None
 
     def _write(
-        self, band: Band, chunk: slice, image: Tensor, tangents: Tensor | None
+        self, band: Band, chunk: slice, image: Tensor, pieces: Pieces
     ) -> list[tuple[int, Measured]]:
         """Write a tile; the statistics of its part of each map, or of the image alone."""
         rows = slice(band.start, band.stop)
         if chunk.start == 0:
             self.writer.put(self.image[rows], image)
-        if tangents is None:
-            return [(0, self._measure(image, image))]
+        if not pieces:
+            return [(0, measure(image) if image.device.type == "cpu" else measure_later(image))]
         found: list[tuple[int, Measured]] = []
         start = -chunk.start
         for number, array in enumerate(self.maps):
             stop = start + array.shape[-1]
-            first, last = max(0, start), min(len(tangents), stop)
+            first, last = max(0, start), min(len(pieces[0]), stop)
             if first < last:
                 target = array[rows, ..., first - start : last - start]
-                tile = tangents[first:last].movedim(0, -1)
-                self.writer.put(target, tile)
-                found.append((number, self._measure(target, tile)))
+                found += [(number, each) for each in self._put(target, pieces, first, last)]
             start = stop
         return found
 
-    def _measure(self, target: Tensor, tile: Tensor) -> Measured:
-        """On the CPU what was written, while it is in the cache; elsewhere without waiting."""
-        return measure(target) if tile.device.type == "cpu" else measure_later(tile)
+    def _put(self, target: Tensor, pieces: Pieces, first: int, last: int) -> list[Measured]:
+        """Write some of the tangents, channels beside channels."""
+        tiles = [piece[first:last].movedim(0, -1) for piece in pieces]
+        channel = 0
+        for tile in tiles:
+            stop = channel + tile.shape[-2]
+            self.writer.put(target[..., channel:stop, :], tile)
+            channel = stop
+        if tiles[0].device.type == "cpu":  # while it is in the cache
+            return [measure(target)]
+        return [measure_later(tile) for tile in tiles]

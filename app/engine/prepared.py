@@ -20,6 +20,9 @@ from app.engine.tile import Tile
 from app.engine.trial import spread
 from renderers import Loaded, Pixels
 
+Pieces = tuple[Float[Tensor, "n rows width some"], ...]
+"""A band's tangents: of all channels together, or of one after another."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
@@ -75,8 +78,8 @@ class Prepared:
 
     def evaluate(
         self, band: Band, chunk: slice
-    ) -> tuple[Float[Tensor, "rows width channels"], Float[Tensor, "n rows width channels"] | None]:
-        """The band's image `(rows, width, channels)` and its tangents `(n, rows, width, channels)`.
+    ) -> tuple[Float[Tensor, "rows width channels"], Pieces]:
+        """The band's image `(rows, width, channels)`, and its tangents, where there are any.
 
         Raises:
             RenderError: the renderer raised.
@@ -88,7 +91,7 @@ class Prepared:
         with rendering(self.loaded):
             return self._evaluate(band, chunk)
 
-    def _replayed(self, replay: Replay, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
+    def _replayed(self, replay: Replay, band: Band, chunk: slice) -> tuple[Tensor, Pieces]:
         task, loaded = self.task, self.loaded
         asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
         assert isinstance(asked.where, Pixels)  # noqa: S101 - nothing else is recorded
@@ -101,21 +104,20 @@ class Prepared:
                 raise
             raise UnrecordableError("fails", f"Replayed, it raised {error!r}.") from error
         image = image[:count].reshape(*shape, -1)
-        if tangents is None:
-            return image, None
-        return image, tangents[:, :count].reshape(len(tangents), *image.shape)
+        return image, tuple(part[:, :count].reshape(len(part), *shape, -1) for part in tangents)
 
-    def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Tensor | None]:
+    def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Pieces]:
         task, loaded = self.task, self.loaded
         asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
         if self.strategy is None:
             with torch.no_grad():
                 image = evaluate(loaded, asked.where, self.params, task.seed)
-                return image[asked.keep], None
+                return image[asked.keep], ()
         tile = Tile(loaded, asked.where, self.params, task.moving, task.seed)
         if self.strategy.gradient and self.directions.matrix is None:
-            image, every = self.strategy.gradient(tile)
-            tangents = self.directions.applied(every, chunk)
+            image, planes = self.strategy.gradient(tile)
+            pieces = tuple(self.directions.applied(plane, chunk)[..., None] for plane in planes)
         else:
             image, tangents = self.strategy.differentiate(tile, self.rows(chunk))
-        return image[asked.keep], tangents[:, asked.keep]
+            pieces = (tangents,)
+        return image[asked.keep], tuple(piece[:, asked.keep] for piece in pieces)

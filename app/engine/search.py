@@ -4,16 +4,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from app.engine.errors import RenderError, StrategyError
-from app.engine.evaluate import flattened
-from app.engine.ladder import NONE, Verdict, decide
+from app.engine.frame import Band
+from app.engine.ladder import NONE, decide
 from app.engine.memory import made_bytes
 from app.engine.method import LAST, PRIMAL, Method, few_threads, with_recording
+from app.engine.plan import TRIAL_WIDTH
+from app.engine.prepared import Prepared
 from app.engine.recording import PROMPT
-from app.engine.rendering import rendering
 from app.engine.strategies import AUTO, STRATEGIES
+from app.engine.strategies.reverse import reverse
 from app.engine.task import Task
-from app.engine.trial import Trial, try_out
-from renderers import Loaded, Pixels
+from renderers import Loaded
+
+# Rows of a trial frame on which strategies are compared, and directions beyond the first.
+ROWS = 8
+MORE = 2
 
 
 def find_method(
@@ -34,16 +39,17 @@ def find_method(
         UnknownStrategyError: there is no such strategy.
     """
     with few_threads(loaded):
-        verdict = (
-            PRIMAL if not task.subject else cheapest(loaded, task, decide(loaded, task, without))
-        )
+        verdict = PRIMAL if not task.subject else decide(loaded, task, without)
     try:
-        return with_recording(loaded, task, Method(verdict), limit)
+        method = with_recording(loaded, task, Method(verdict), limit)
     except (RenderError, StrategyError) as error:
         if task.strategy != AUTO or verdict.strategy in LAST:
             raise
         # It ran on the trial; what a renderer keeps may have changed since.
         return find_method(loaded, task, {**without, verdict.strategy: afterwards(error)}, limit)
+    for rival in verdict.rivals:
+        method = cheaper(loaded, task, method, rival, limit)
+    return method
 
 
 def afterwards(error: Exception) -> str:
@@ -51,40 +57,39 @@ def afterwards(error: Exception) -> str:
     return f"It ran on a trial, and then no more. ({error})"
 
 
-def cheapest(loaded: Loaded, task: Task, verdict: Verdict) -> Verdict:
-    """Of the strategies that hold on the trial, the one that has least to do for all directions.
+def cheaper(loaded: Loaded, task: Task, method: Method, rival: str, limit: int) -> Method:
+    """The method, or that of a strategy that holds as well where it has less to do.
 
     What operations make is counted, not seconds: equal requests get equal bits, on a busy machine
     as on an idle one.
     """
-    if not verdict.rivals:
-        return verdict
-    trial = try_out(loaded, task)
-    with rendering(loaded):
-        work = {name: _work(trial, name, verdict) for name in (verdict.strategy, *verdict.rivals)}
-    best = min(work, key=lambda name: work[name])
-    if best == verdict.strategy:
-        return verdict
-    reason = f"{best!r} gives all {task.tangents} derivatives for less."
-    passed_over = (*verdict.passed_over, (verdict.strategy, reason))
-    return replace(verdict, strategy=best, at_once=None, passed_over=passed_over)
+    known = method.verdict
+    reason = f"{rival!r} gives all {task.tangents} derivatives for less."
+    passed_over = (*known.passed_over, (known.strategy, reason))
+    verdict = replace(known, strategy=rival, at_once=None, passed_over=passed_over)
+    try:
+        other = with_recording(loaded, task, Method(verdict), limit)
+        with few_threads(loaded):
+            # Reverse mode has been counted: it is a rival where there are few outputs.
+            less = rival == reverse.name or _work(loaded, task, other) < _work(loaded, task, method)
+    except (RenderError, StrategyError):
+        return method
+    return other if less else method
 
 
-def _work(trial: Trial, name: str, verdict: Verdict) -> float:
-    """What a strategy makes for all directions, from what it makes for one and for some."""
-    strategy, tile, count = STRATEGIES[name], trial.tile, len(trial.directions)
-    if isinstance(tile.where, Pixels) and tile.loaded.spec.halo is not None:
-        tile = replace(tile, where=flattened(tile.where))
-    if strategy.gradient is not None:
-        gradient = strategy.gradient
-        return float(made_bytes(lambda: gradient(tile)))
+def _work(loaded: Loaded, task: Task, method: Method) -> float:
+    """What a method makes for all directions, from what it makes for one and for some."""
+    small = replace(task, width=TRIAL_WIDTH, height=ROWS)
+    tiles = Prepared.prepare(loaded, small, method.verdict, method.recording(task))
 
     def made(directions: int) -> int:
-        rows = trial.along(slice(0, directions))
-        return made_bytes(lambda: strategy.differentiate(tile, rows))
+        return made_bytes(lambda: tiles.evaluate(Band(0, ROWS), slice(0, directions)))
 
+    count = task.tangents
+    if STRATEGIES[method.verdict.strategy].gradient is not None:
+        return float(made(count))
     one = made(1)
-    if verdict.at_once == 1:
+    if method.verdict.at_once == 1 and not method.recordings:
         return float(one * count)
-    few = min(count, 3)
-    return one + (made(few) - one) / (few - 1) * (count - 1)
+    more = min(MORE, count - 1)
+    return one + (made(1 + more) - one) / more * (count - 1)

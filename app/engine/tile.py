@@ -117,5 +117,7 @@ Vectors = Float[Tensor, "n size"]
 """Directions in the space of the parameters that move."""
 Image = Float[Tensor, "*pixels channels"]
 """A tile's image."""
+Planes = tuple[Float[Tensor, "size *pixels"], ...]
+"""For each channel, its derivative by every entry of the parameters that move."""
 Tangents = Float[Tensor, "n *pixels channels"]
 """A tile's derivative along each direction, `(n, *image.shape)`."""

@@ -51,6 +51,10 @@ class Arguments:
         named = tuple((name, read(name, value)) for name, value in kwargs.items())
         return tuple(read(place, value) for place, value in enumerate(args)), named
 
+    def sizes(self, shape: tuple[int, ...]) -> tuple[Argument, ...]:
+        """A shape, in which the number of positions is left open."""
+        return tuple(self._read(size, 1) for size in shape)
+
     def _read(self, value: Any, parts: int) -> Argument:
         if isinstance(value, Tensor):
             return self.name_of(value)

@@ -10,13 +10,15 @@ from typing import Any
 
 from torch import Tensor
 
-from app.engine.recording.columns import gathered
 from app.engine.recording.graph import Constant, Graph, Output, Reference, Step, rename
+from app.engine.recording.sparse import without_zeros
 
 
 def cleaned(graph: Graph) -> Graph:
     """The same computation in fewer steps."""
-    return without_dead(gathered(without_dead(without_repetitions(graph))))
+    for spare in (without_repetitions, without_dead, without_zeros, without_repetitions):
+        graph = spare(graph)
+    return without_dead(graph)
 
 
 def without_repetitions(graph: Graph) -> Graph:

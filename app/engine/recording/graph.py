@@ -52,6 +52,7 @@ class Step:
         args: what it is called with, in order.
         kwargs: what it is called with by name.
         parts: how many tensors it answers with in a sequence; None for one tensor.
+        shape: of its answer, or of each tensor of a sequence of equal ones.
         repeats: whether its answer is its first argument, in the same layout.
         copies: whether it does so in memory of its own.
         memory: numbers of the pieces of memory that it reads, writes or makes.
@@ -62,6 +63,7 @@ class Step:
     args: tuple[Argument, ...]
     kwargs: tuple[tuple[str, Argument], ...] = ()
     parts: int | None = None
+    shape: tuple[Argument, ...] | None = None
     repeats: bool = False
     copies: bool = False
     memory: frozenset[int] = frozenset()

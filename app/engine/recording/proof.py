@@ -91,13 +91,13 @@ def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
     if strategy.gradient:
         return _same_gradient(recording, tile, strategy.gradient)
     replay = recording.bind(tile.params, Directions.written(directions))
-    _, both = replay(tile.where, slice(0, 2))
+    _, (both,) = replay(tile.where, slice(0, 2))
     for number in (0, 1):
-        image, along = replay(tile.where, slice(number, number + 1))
+        image, (along,) = replay(tile.where, slice(number, number + 1))
         wanted, right = strategy.differentiate(tile, directions[number : number + 1])
-        if both is None or along is None or not _equal(image, wanted):
+        if not (_equal(image, wanted) and _equal(along, right)):
             return False
-        if not (_equal(along, right) and _equal(both[number : number + 1], right)):
+        if not _equal(both[number : number + 1], right):
             return False
     return True
 
@@ -106,9 +106,10 @@ def _same_gradient(recording: Recording, tile: Tile, gradient: Gradient) -> bool
     """Whether a replay has the derivative by every entry."""
     assert isinstance(tile.where, Pixels)  # noqa: S101
     size = tile.value.numel()
-    image, every = recording.bind(tile.params, Directions.basis(size))(tile.where, slice(0, size))
+    replay = recording.bind(tile.params, Directions.basis(size))
+    image, planes = replay(tile.where, slice(0, size))
     wanted, right = gradient(tile)
-    return every is not None and _equal(image, wanted) and _equal(every, right)
+    return _equal(image, wanted) and all(map(_equal, planes, right))
 
 
 def _some_direction(tile: Tile, strategy: Strategy | None) -> Directions:

@@ -118,7 +118,8 @@ def _taped(tile: Tile, strategy: Strategy | None, size: int, limit: int, asked: 
         if strategy is None:
             results = [tile(tile.value)]
         elif strategy.gradient:
-            results = list(strategy.gradient(tile))
+            image, planes = strategy.gradient(tile)
+            results = [image, *planes]
         else:
             results = list(strategy.differentiate(tile, direction))
     return tape.graph(results)

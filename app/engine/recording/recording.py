@@ -56,8 +56,10 @@ class Replay:
 
     def __call__(
         self, where: Pixels, chunk: slice
-    ) -> tuple[Float[Tensor, "n channels"], Float[Tensor, "k n channels"] | None]:
+    ) -> tuple[Float[Tensor, "n channels"], tuple[Tensor, ...]]:
         """The image at flat positions, and its tangents along a chunk of the directions.
+
+        These are `(k, n, channels)` in one piece, or of each channel, `(k, n)`.
 
         Raises:
             UnrecordableError: what comes out is no image of these positions.
@@ -67,13 +69,12 @@ class Replay:
         with torch.no_grad():
             image, tangents = self._replayed(where, chosen)
         shape = (*where.shape, self.recording.channels)
-        if image.shape != shape or any(t.shape != (every or 1, *shape) for t in tangents):
+        right = (every, *where.shape) if every else (1, *shape)
+        if image.shape != shape or any(tangent.shape != right for tangent in tangents):
             raise UnrecordableError("other_size", "It is of another shape for other positions.")
-        if not tangents:
-            return image, None
         if every:
-            return image, self.directions.applied(tangents[0], chunk)
-        return image, tangents[0] if len(tangents) == 1 else torch.cat(tangents)
+            return image, tuple(self.directions.applied(plane, chunk) for plane in tangents)
+        return image, (torch.cat(tangents),) if len(tangents) > 1 else tuple(tangents)
 
     def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
         stages, size = self.recording.stages, where.x.numel()

@@ -121,6 +121,7 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
             args=taken,
             kwargs=named,
             parts=None if isinstance(answer, Tensor) else len(answer),
+            shape=self._shape_of(tensors),
             repeats=_repeats(func, args, answer),
             copies=func in COPYING,
             memory=frozenset(pieces.values()) | frozenset(made.values()),
@@ -135,6 +136,11 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for part, tensor in tensors.items():
             if tensor not in self._names:
                 self._call_it(tensor, Output(number, part), made[part])
+
+    def _shape_of(self, tensors: dict[int | None, Tensor]) -> tuple[Argument, ...] | None:
+        """The shape of an answer; None of several that differ."""
+        shapes = {tuple(tensor.shape) for tensor in tensors.values()}
+        return self._arguments.sizes(*shapes) if len(shapes) == 1 else None
 
     def _varies(self, leaf: Argument) -> bool:
         """Whether an argument may be another at replay."""

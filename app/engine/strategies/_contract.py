@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from app.engine.findings import Finding
-from app.engine.tile import Image, Tangents, Tile, Vectors
+from app.engine.tile import Image, Planes, Tangents, Tile, Vectors
 
-Gradient = Callable[[Tile], tuple[Image, Tangents]]
+Gradient = Callable[[Tile], tuple[Image, Planes]]
 Differentiate = Callable[[Tile, Vectors], tuple[Image, Tangents]]
 
 
@@ -40,8 +40,8 @@ class Strategy:
         begin: makes the strategy anew for each map, where it gathers evidence over the map's tiles.
         evidence: what has been gathered.
         recordable: whether all it does is operations of torch on the tile, and nothing between.
-        gradient: the derivative by every entry of the parameters that move, `(size, *image.shape)`,
-            where that costs no more than some of them; directions are then applied to it.
+        gradient: the derivative of each channel by every entry of the parameters that move, where
+            that costs no more than by some of them; directions are then applied to it.
     """
 
     name: str

@@ -14,12 +14,12 @@ from torch.func import vmap
 from app.engine.errors import StrategyError
 from app.engine.evaluate import flattened
 from app.engine.strategies._contract import Strategy
-from app.engine.tile import Image, Tangents, Tile, Vectors
+from app.engine.tile import Image, Planes, Tangents, Tile, Vectors
 from renderers import Pixels
 
 
-def gradient(tile: Tile) -> tuple[Image, Tangents]:
-    """The image, and its derivative by every entry of what moves, `(size, *image.shape)`.
+def gradient(tile: Tile) -> tuple[Image, Planes]:
+    """The image, and the derivative of each channel by every entry of what moves.
 
     Raises:
         StrategyError: the renderer cannot be asked pixel by pixel, or does not connect.
@@ -36,10 +36,9 @@ def gradient(tile: Tile) -> tuple[Image, Tangents]:
         if not image.requires_grad:
             raise StrategyError("The image does not connect to the parameters in reverse mode.")
         found = [_of_channel(image, channel, copies) for channel in range(image.shape[1])]
-    gathered = torch.cat([part for parts in found for part in parts])[:, :count]
-    channels = image.shape[1]
-    image = image.detach()[:count].reshape(*where.shape, channels)
-    return image, gathered.reshape(channels, -1, *where.shape).movedim(0, -1)
+    image = image.detach()[:count].reshape(*where.shape, -1)
+    planes = (parts[0] if len(parts) == 1 else torch.cat(parts) for parts in found)
+    return image, tuple(plane[:, :count].reshape(-1, *where.shape) for plane in planes)
 
 
 def _copies(value: Tensor, size: int) -> Tensor:
@@ -68,8 +67,8 @@ def _of_channel(image: Tensor, channel: int, copies: dict[str, Tensor]) -> tuple
 
 def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """The image and its tangents along any directions."""
-    image, found = gradient(tile)
-    return image, torch.tensordot(directions, found, dims=1)
+    image, planes = gradient(tile)
+    return image, torch.tensordot(directions, torch.stack(planes, -1), dims=1)
 
 
 per_pixel = Strategy(

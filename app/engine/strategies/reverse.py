@@ -9,14 +9,14 @@ from torch import Tensor
 
 from app.engine.errors import StrategyError
 from app.engine.strategies._contract import Strategy
-from app.engine.tile import Image, Tangents, Tile, Vectors
+from app.engine.tile import Image, Planes, Tangents, Tile, Vectors
 
 # Bytes of gradients that are carried at once.
 CHUNK_BYTES = 16 << 20
 
 
-def gradient(tile: Tile) -> tuple[Image, Tangents]:
-    """The image, and its derivative by every entry of what moves, `(size, *image.shape)`.
+def gradient(tile: Tile) -> tuple[Image, Planes]:
+    """The image, and the derivative of each channel by every entry of what moves.
 
     Raises:
         StrategyError: the image does not connect to the parameters.
@@ -27,7 +27,7 @@ def gradient(tile: Tile) -> tuple[Image, Tangents]:
         if not image.requires_grad:
             raise StrategyError("The image does not connect to the parameters in reverse mode.")
         found = _rows(image.reshape(-1), value)
-    return image.detach(), found.T.reshape(-1, *image.shape)
+    return image.detach(), found.T.reshape(-1, *image.shape).unbind(-1)
 
 
 def _rows(outputs: Tensor, value: Tensor) -> Tensor:
@@ -64,8 +64,8 @@ def _pulled(outputs: Tensor, value: Tensor, picked: Tensor, *, batched: bool) ->
 
 def differentiate(tile: Tile, directions: Vectors) -> tuple[Image, Tangents]:
     """The image and its tangents along any directions."""
-    image, found = gradient(tile)
-    return image, torch.tensordot(directions, found, dims=1)
+    image, planes = gradient(tile)
+    return image, torch.tensordot(directions, torch.stack(planes, -1), dims=1)
 
 
 reverse = Strategy(
