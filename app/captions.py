@@ -29,10 +29,9 @@ def captioned(
         spec: the renderer.
         subject: what the maps are of.
         second: what the map of which these are the derivatives is of, where they are second ones.
-        facts: what is to be said of each map of several.
+        facts: what is to be said of each map alone; nothing where there are none.
     """
     labels = [tuple(each.labels()) if each.shape else () for each in subject.wrt] or [()]
-    told = facts if len(subject.names) > 1 else ()
     entries = tuple(
         MapData(
             name=name,
@@ -42,7 +41,7 @@ def captioned(
             labels=labels[number] if len(labels[number]) <= MOST_LABELS else (),
             title=_title(name, second),
             unit=subject.units()[number],
-            facts=told[number] if told else {},
+            facts=facts[number] if facts else {},
         )
         for number, name in enumerate(subject.names)
     )

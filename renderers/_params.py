@@ -222,7 +222,7 @@ def parse_wrt(text: str, params: Mapping[str, Param], *, field: str = "wrt") -> 
     if match is None or name not in params:
         shown = name if NAME.fullmatch(name) else "that"
         raise ParameterError(
-            f"There is no parameter {shown!r} to differentiate against." + suggestion(name, params),
+            f"There is no parameter {shown!r}." + suggestion(name, params),
             code="unknown_parameter",
             field=field,
         )

@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# What each room may import of ours; `app.settings` and `app.captions` belong to the top floor.
+# What each room may import of ours; `app.settings`, `app.captions` and `app.documents` belong to
+# the top floor.
 ALLOWED = {
     "renderers": {"renderers"},
     "app.imaging": {"app.imaging"},
     "app.engine": {"app.engine", "renderers"},
     "app.compute": {"app.compute", "app.engine", "renderers"},
     "app.captions": {"app.imaging", "renderers"},
+    "app.documents": {"app.captions", "app.compute", "app.imaging", "renderers"},
     "app.settings": set(),
-    "app.api": {"app.api", "app.captions", "app.compute", "app.engine", "app.imaging",
+    "app.api": {"app.api", "app.compute", "app.documents", "app.engine", "app.imaging",
                 "app.settings", "renderers"},
-    "app.cli": {"app.cli", "app.captions", "app.engine", "app.imaging", "app.main",
+    "app.cli": {"app.cli", "app.compute", "app.documents", "app.engine", "app.imaging", "app.main",
                 "app.settings", "renderers"},
     "app.testing": {"app.engine", "renderers"},
     "app.main": {"app.api", "app.compute", "app.settings"},

@@ -1,17 +1,21 @@
 """A finished map as an HTTP answer: encoded, with what was decided on the way in its headers."""
 
+import hashlib
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+import anyio.to_thread
+from fastapi import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from app.compute import Result
+from app.api.dependencies import while_connected
+from app.compute import Result, Scheduler, Work
 from app.compute.kinds.maps import subject_of
-from app.documents import document
-from app.imaging import Encoded, Format, Style
+from app.imaging import Encoded, Encoding
 from renderers import Spec
 
 # A body is handed to the socket in pieces of this size, so that a slow client is noticed.
@@ -44,14 +48,72 @@ class Chunks(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-def encode(
-    result: Result, spec: Spec, format_: Format, style: Style, request: Mapping[str, Any]
-) -> Chunks:
+Tell = Callable[[Result, Spec, Mapping[str, str]], dict[str, str]]
+"""What is said of a result in headers, with what its encoder decided."""
+
+
+async def answered(
+    request: Request,
+    scheduler: Scheduler,
+    spec: Spec,
+    work: Work,
+    form: Encoding[Any],
+    said: Mapping[str, Any],
+    write: Callable[[Result], Encoded],
+    tell: Tell | None = None,
+) -> Response:
+    """Compute what was checked, and encode it; or nothing at all, where the client has it already.
+
+    Args:
+        request: the request.
+        scheduler: who computes.
+        spec: the renderer.
+        work: what is computed.
+        form: the format of the answer.
+        said: the fields of the request that are not at their defaults, and the renderer.
+        write: encodes the result.
+        tell: what is said of it in headers; that of maps by default.
+
+    Raises:
+        ComputeError: it cannot be computed.
+        ImagingError: nor drawn.
+        ClientDisconnect: the client went away.
+    """
+    tag = etag(request.app.state.instance, form.name, said)
+    headers = {
+        "ETag": tag,
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'inline; filename="{filename(spec, work, form)}"',
+        "Vary": "Accept",
+    }
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    result = await while_connected(request, scheduler.run(work))
+    response = await anyio.to_thread.run_sync(encode, result, spec, write, tell or describe)
+    response.headers.update(headers)
+    return response
+
+
+def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
+    """A strong tag: equal requests to one start of the server have equal bytes."""
+    text = json.dumps([instance, form, said], sort_keys=True)
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def filename(spec: Spec, work: Work, form: Encoding[Any]) -> str:
+    """What a saved result is called."""
+    names, along = subject_of(work, spec).names, work.asked.get("along", "")
+    what = "_".join(names) if len(names) < 4 else "maps"
+    text = f"{what or 'image'}_along_{along}" if along else what or "image"
+    return f"{spec.name}_{''.join(c if c.isalnum() else '_' for c in text).strip('_')}{form.suffix}"
+
+
+def encode(result: Result, spec: Spec, write: Callable[[Result], Encoded], tell: Tell) -> Chunks:
     """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
     started = time.perf_counter()
-    encoded = document(result, spec, format_, style, request)
+    encoded = write(result)
     took = {**result.facts["seconds"], "encode": time.perf_counter() - started}
-    return Chunks(encoded, {**describe(result, spec, encoded.facts), "Server-Timing": timing(took)})
+    return Chunks(encoded, {**tell(result, spec, encoded.facts), "Server-Timing": timing(took)})
 
 
 def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, str]:
@@ -77,6 +139,9 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
             "Wrt": ";".join(subject.names[:MOST_NAMED]),
             "Unit": ";".join(unit or "1" for unit in subject.units()[:MOST_NAMED]),
         }
+    if along := work.asked.get("along", ""):
+        values = work.asked["values"]
+        said |= {"Along": along, "Frames": len(values), "From": values[0], "To": values[-1]}
     if certificate := result.facts["certificate"]:
         codes = dict.fromkeys(warning["code"] for warning in certificate["warnings"])
         said |= {

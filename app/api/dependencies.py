@@ -10,13 +10,20 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import RequestError
-from app.api.schemas import ImageRequest
+from app.api.schemas import ImageRequest, MapRequest
 from app.compute import Catalogue, Scheduler, Work
 from app.compute.kinds.maps import Frame
 from app.engine import check_strategy
 from app.engine.errors import UnknownStrategyError
 from app.settings import Settings
-from renderers import LoadError, Spec, UnknownRendererError, suggestion
+from renderers import (
+    LoadError,
+    Spec,
+    Subject,
+    UnknownRendererError,
+    parse_subject,
+    suggestion,
+)
 
 Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
@@ -77,6 +84,17 @@ def frame_of(asked: ImageRequest) -> Frame:
     )
 
 
+def subject_of(asked: MapRequest, spec: Spec) -> Subject:
+    """What the maps that a request asks for are of.
+
+    Raises:
+        ParameterError: a name, a direction or a scale that the renderer does not have.
+    """
+    return parse_subject(
+        spec.params, wrt=asked.wrt, direction=asked.direction, normalise=asked.normalise
+    )
+
+
 def strategy_of(name: str) -> str:
     """The name of a strategy, if there is one of that name.
 
@@ -118,7 +136,7 @@ def affordable(work: Work, asked: ImageRequest, settings: Settings) -> Work:
             "result_too_large",
             f"The result would take {work.total_bytes} bytes; at most "
             f"{settings.max_result_bytes} are allowed. Ask for a smaller frame, or for fewer "
-            "entries.",
+            "entries or values.",
             field="wrt",
         )
     return work

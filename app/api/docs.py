@@ -14,12 +14,17 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from app.api.errors import MEDIA_TYPE
-from app.api.schemas import ImageRequest, MapRequest
+from app.api.schemas import ImageRequest, MapRequest, SweepRequest
 
 # A folder's files may change with any release: browsers ask each time, and mostly hear 304.
 CACHING = {"Cache-Control": "no-cache"}
 SHOWN_RENDERER = "disc"
-SHOWN_FIELDS: Mapping[str, Any] = {"wrt": "radius", "width": 256, "height": 256}
+SHOWN_FIELDS: Mapping[str, Any] = {
+    "wrt": "radius",
+    "along": "softness",
+    "width": 256,
+    "height": 256,
+}
 SHOWN_PROBLEMS: Mapping[str, tuple[str, str]] = {
     "404": ("unknown_renderer", "There is no renderer of that name. Did you mean 'disc'?"),
     "413": ("body_too_large", "A body has at most 1048576 bytes."),
@@ -33,6 +38,7 @@ PROBLEM = {"$ref": "#/components/schemas/Problem"}
 TWINS: Mapping[str, type[ImageRequest]] = {
     "/map.{format}": MapRequest,
     "/image.{format}": ImageRequest,
+    "/sweep.{format}": SweepRequest,
 }
 PARAMETERS: Mapping[str, Any] = {
     "name": "params",

@@ -24,6 +24,7 @@ from app.compute import (
     WorkerDiedError,
     WorkFailedError,
 )
+from app.engine import EngineError
 from app.imaging import ImagingError
 from renderers import LoadError, RendererError, UnknownRendererError
 
@@ -37,6 +38,7 @@ STATUS: Sequence[tuple[type[Exception], int]] = (
     (LoadError, 503),
     (RendererError, 422),
     (ImagingError, 422),
+    (EngineError, 422),
     (BusyError, 503),
     (NotReadyError, 503),
     (TimedOutError, 504),
@@ -45,6 +47,8 @@ STATUS: Sequence[tuple[type[Exception], int]] = (
 )
 # What the worker found out, where 502 does not tell it well.
 FAILED_STATUS: Mapping[str, int] = {
+    "bad_noise": 422,
+    "too_many_parameters": 422,
     "device_out_of_memory": 422,
     "unknown_strategy": 422,
     "strategy_failed": 422,
@@ -117,7 +121,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _framework)
     app.add_exception_handler(RequestError, _request)
-    for kind in (RendererError, ImagingError, ComputeError):
+    for kind in (RendererError, ImagingError, EngineError, ComputeError):
         app.add_exception_handler(kind, _domain)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)

@@ -1,38 +1,78 @@
 """Which format an answer has: `?format=` first, then the `Accept` header, then PNG."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from fastapi import Request
+
+from app.api import query
 from app.api.errors import RequestError
-from app.imaging import FORMATS, Format, ImagingError, format_named
+from app.imaging import Encoding, ImagingError
 
 DEFAULT = "png"
 # What people write for formats that have no registered media type.
-ALIASES = {"application/x-npy": "npy", "application/x-npz": "npz", "application/numpy": "npy"}
+ALIASES = {
+    "application/x-npy": "npy",
+    "application/x-npz": "npz",
+    "application/numpy": "npy",
+    "image/apng": "png",
+}
+Form = TypeVar("Form", bound=Encoding[Any])
 
 
-def by_name(name: str) -> Format:
+def asked_by(
+    request: Request, name: str, formats: Mapping[str, Form], named: Callable[[str], Form]
+) -> Form:
+    """The format of an answer to a body, where the query holds nothing else.
+
+    Args:
+        request: the request.
+        name: what its query says.
+        formats: the table of formats, by name.
+        named: what finds one in the table.
+
+    Raises:
+        RequestError: there is none of that name or media type, or the query holds more.
+    """
+    query.only(request.query_params.multi_items(), ["format"])
+    if name:
+        return by_name(name, named)
+    return by_accept(",".join(request.headers.getlist("accept")), formats)
+
+
+def by_name(name: str, named: Callable[[str], Form]) -> Form:
     """The format of that name.
+
+    Args:
+        name: how it is asked for.
+        named: what finds it in its table.
 
     Raises:
         RequestError: there is none.
     """
     try:
-        return format_named(name)
+        return named(name)
     except ImagingError as error:
         raise RequestError(404, "unknown_format", str(error), field="format") from error
 
 
-def by_accept(header: str) -> Format:
+def by_accept(header: str, formats: Mapping[str, Form]) -> Form:
     """The format that the client would rather have.
+
+    Args:
+        header: the `Accept` header; empty where there is none.
+        formats: the table of formats, by name.
 
     Raises:
         RequestError: it wants none of ours.
     """
-    offered = {form.media_type: form for form in FORMATS.values()}
-    offered |= {media: FORMATS[name] for media, name in ALIASES.items()}
+    offered = {form.media_type: form for form in formats.values()}
+    offered |= {media: formats[name] for media, name in ALIASES.items() if name in formats}
     for media in _ranges(header):
         if media in offered:
             return offered[media]
         if media in ("*/*", "image/*"):
-            return FORMATS[DEFAULT]
+            return formats[DEFAULT]
         if media.endswith("/*"):
             kind = [name for name in offered if name.startswith(media[:-1])]
             if kind:

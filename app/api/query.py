@@ -10,8 +10,9 @@ from app.api.errors import RequestError
 from renderers import Spec, parse_value, split_wrt, suggestion
 
 WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
-TEXT_FIELDS = frozenset({"second", "strategy", "dtype", "colormap_name", "norm"})
-FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify"})
+TEXT_FIELDS = frozenset({"second", "along", "strategy", "dtype", "colormap_name", "norm"})
+FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify", "boomerang", "lines"})
+LIST_FIELDS = frozenset({"values"})
 BY_NAME_FIELDS = frozenset({"direction", "normalise"})
 
 
@@ -82,7 +83,8 @@ def _field(name: str, text: str) -> Any:
         return text
     if name == "channel":
         return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else text
-    return parse_value(name, text)
+    value = parse_value(name, text)
+    return [value] if name in LIST_FIELDS and not isinstance(value, list) else value
 
 
 def _by_name(field: str, text: str) -> dict[str, Any]:

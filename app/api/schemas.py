@@ -4,6 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
+from app.compute.kinds.sweep import FRAMES
+from app.imaging import LONGEST_MS, MOST_LOOPS, SHORTEST_MS
+
+# Frames of a sweep: a second or ten of motion.
+MOST_FRAMES = 256
+
 
 def _number(value: Any) -> Any:
     """Refuse what pydantic would take for a number: booleans and strings."""
@@ -85,6 +91,65 @@ class MapRequest(ImageRequest, Drawing):
     certify: StrictBool = Field(
         True, description="whether the map is compared with differences, and refused if wrong"
     )
+
+
+class Moving(BaseModel):
+    """How the frames of a picture follow each other."""
+
+    milliseconds: Whole = Field(
+        100, ge=SHORTEST_MS, le=LONGEST_MS, description="how long each frame stands"
+    )
+    loop: Whole = Field(0, ge=0, le=MOST_LOOPS, description="how often it runs; 0: for ever")
+    boomerang: StrictBool = Field(False, description="whether it runs back as well")
+    lines: StrictBool = Field(True, description="whether each frame tells the value above it")
+
+
+class SweepRequest(MapRequest, Moving):
+    """The maps at each value of one parameter, drawn in one range."""
+
+    along: Name = Field(
+        min_length=1,
+        description="a scalar parameter or an entry that runs along the values; `params` does not "
+        "count for it",
+        examples=["radius"],
+    )
+    values: Annotated[list[Number], Field(min_length=1, max_length=MOST_FRAMES)] | None = Field(
+        None, description="its value in each frame, in any order; or a range:"
+    )
+    low: Number | None = Field(
+        None, description="value in the first frame; the parameter's lowest by default"
+    )
+    high: Number | None = Field(
+        None,
+        description="value in the last frame, which may be below that in the first; the "
+        "parameter's highest by default",
+    )
+    frames: Whole | None = Field(
+        None, ge=1, le=MOST_FRAMES, description=f"frames of the range; {FRAMES} by default"
+    )
+
+
+class InformationRequest(ImageRequest, Drawing):
+    """What a frame is to tell of, and how noisy it is."""
+
+    wrt: Name | Annotated[list[Name], Field(max_length=1024)] = Field(
+        "*", description="the parameters: one, an entry, a list of these, or `*` for all"
+    )
+    noise: dict[Name, Any] = Field(
+        default_factory=lambda: {"sigma": 0.01},
+        description='`{"sigma": 0.01}`, `{"poisson": {"photons": 1000, "background": 1}}`, or '
+        '`{"variance": [[...]]}` for each pixel',
+        examples=[{"sigma": 0.01}],
+    )
+    strategy: str = Field("auto", max_length=64, description="how the derivatives are taken")
+    picture: Literal["information", "dominant"] = Field(
+        "information",
+        description="what a png shows: the information of each pixel on each parameter, or the "
+        "parameter of which a pixel tells most",
+    )
+    norm: str = Field("symlog", max_length=64, description="`linear`, `symlog` or `abs`")
+    channel: Literal["mean"] = Field("mean", description="information is of all channels")
+    colorbar: StrictBool = Field(True, description="whether the picture has a colour bar")
 
 
 class CheckRequest(BaseModel):

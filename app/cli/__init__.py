@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from app.cli.check import check_command
+from app.cli.information import information_command
 from app.cli.map import map_command
 from app.cli.renderers import renderers_command
 from app.cli.serve import serve_command
+from app.cli.sweep import sweep_command
 
 cli = typer.Typer(
     name="sensmap",
@@ -39,9 +41,11 @@ def options(
 
 
 cli.command("check")(check_command)
+cli.command("information")(information_command)
 cli.command("map")(map_command)
 cli.command("renderers")(renderers_command)
 cli.command("serve")(serve_command)
+cli.command("sweep")(sweep_command)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import typer
 from app.cli.terminal import UsageError
 
 if TYPE_CHECKING:
-    from app.imaging import Format
+    from app.imaging import Format, SweepFormat
 
 Target = Annotated[
     str,
@@ -99,6 +99,20 @@ def parse_range(text: str | None) -> tuple[float, float] | None:
     raise UsageError(f"--rescale wants LOW,HIGH; got {text!r}.")
 
 
+def parse_numbers(text: str | None) -> list[float] | None:
+    """Read `A,B,...`.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.strip("[]").split(",")]
+    except ValueError:
+        raise UsageError(f"--values wants numbers with commas between; got {text!r}.") from None
+
+
 def parse_dtype(text: str) -> str:
     """Read the name of a dtype.
 
@@ -119,3 +133,14 @@ def format_of(path: Path) -> "Format":
     from app.imaging import format_named
 
     return format_named(path.suffix.removeprefix(".").lower())
+
+
+def sweep_format_of(path: Path) -> "SweepFormat":
+    """The format of sweeps that a file's suffix names.
+
+    Raises:
+        UnknownNameError: none has that suffix.
+    """
+    from app.imaging import sweep_format_named
+
+    return sweep_format_named(path.suffix.removeprefix(".").lower())

@@ -25,8 +25,9 @@ def report(facts: Mapping[str, Any], paths: Sequence[Path]) -> None:
         math.nan if statistics[bound] is None else statistics[bound] + 0.0
         for bound in ("min", "max")  # adding zero makes 0 of -0
     )
+    frames = f"{len(facts['frames'])} frames, " if "frames" in facts else ""
     say(
-        f"{', '.join(map(str, paths))}: {low:.6g} to {high:.6g}, {statistics['nan']} NaN, "
+        f"{', '.join(map(str, paths))}: {frames}{low:.6g} to {high:.6g}, {statistics['nan']} NaN, "
         f"strategy {facts['strategy']}, {facts['seconds']['compute']:.2f} s in bands of "
         f"{facts['rows']} rows"
     )

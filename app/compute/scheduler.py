@@ -96,7 +96,7 @@ class Scheduler:
             await self._kill(running)
             raise TimedOutError(
                 f"It ran longer than {self.limits.timeout_s:g} seconds and was stopped. "
-                "Ask for a smaller frame or fewer entries."
+                "Ask for a smaller frame, or for fewer entries or values."
             )
         return running.result()
 

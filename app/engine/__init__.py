@@ -24,7 +24,7 @@ from app.engine.recording import MOST
 from app.engine.search import find_method
 from app.engine.second import first_derivative
 from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
-from app.engine.several import Methods, key, sensitivity_maps
+from app.engine.several import Methods, key, part_of, sensitivity_maps
 from app.engine.statistics import Statistics, combined
 from app.engine.strategies import CHOICES as STRATEGY_CHOICES
 from app.engine.strategies import check as check_strategy
@@ -69,6 +69,7 @@ __all__ = [
     "keep_temporaries",
     "key",
     "open_device",
+    "part_of",
     "sensitivity_map",
     "sensitivity_maps",
     "with_recording",

@@ -74,7 +74,7 @@ def sensitivity_maps(
     results = []
     for number, wrt in enumerate(task.subject.wrt):
         arrays = Arrays(image=out.image, maps=out.maps[number : number + 1])
-        told = _share(progress, number, len(task.subject.wrt))
+        told = part_of(progress, number, len(task.subject.wrt)) if progress else None
         part = replace(task, subject=replace(task.subject, wrt=(wrt,)))
         results.append(computed(part, arrays, told))
     return tuple(results)
@@ -93,8 +93,6 @@ def apart(result: SensitivityMap) -> bool:
     return result.strategy in APART or bool(result.method.verdict.findings) or doubtful
 
 
-def _share(progress: Progress | None, number: int, count: int) -> Progress | None:
-    """Progress of one map of several."""
-    if progress is None:
-        return None
+def part_of(progress: Progress, number: int, count: int) -> Progress:
+    """Progress of one of several, as progress of all of them."""
     return lambda done, total: progress(number * total + done, count * total)

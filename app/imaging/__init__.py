@@ -56,7 +56,7 @@ from app.imaging.maps import MIXED_UNITS, Maps
 from app.imaging.norm import NORMS, Norm, norm_for
 from app.imaging.rescale import Rescale, index, robust_rescale
 from app.imaging.style import Style
-from app.imaging.sweep import Motion, Sweep
+from app.imaging.sweep import LONGEST_MS, MOST_LOOPS, SHORTEST_MS, Motion, Sweep
 
 __all__ = [
     "COLORMAPS",
@@ -65,11 +65,14 @@ __all__ = [
     "DEFAULT_SEQUENTIAL",
     "FORMATS",
     "LABEL_FORMATS",
+    "LONGEST_MS",
     "MIXED_UNITS",
     "MOST_CLASSES",
+    "MOST_LOOPS",
     "MOST_PANELS",
     "NORMS",
     "REDUCTIONS",
+    "SHORTEST_MS",
     "SWEEP_FORMATS",
     "Animation",
     "Choices",

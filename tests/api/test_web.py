@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
-from app.api.schemas import MapRequest
+from app.api.schemas import MapRequest, SweepRequest
 from app.compute import Backend
 from app.main import WEB, create_app
 from app.settings import Settings
@@ -187,7 +187,7 @@ def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
 
 def test_bodies_and_twins_describe_the_same_fields(description: dict[str, Any]) -> None:
     paths = description["paths"]
-    for resource in ("map", "image"):
+    for resource in ("map", "image", "sweep"):
         body = paths[f"/v1/renderers/{{renderer}}/{resource}"]["post"]["requestBody"]
         content = body["content"]["application/json"]
         query = paths[f"/v1/renderers/{{renderer}}/{resource}.{{format}}"]["get"]["parameters"]
@@ -197,8 +197,10 @@ def test_bodies_and_twins_describe_the_same_fields(description: dict[str, Any]) 
 
 
 def test_the_shown_bodies_are_accepted(description: dict[str, Any]) -> None:
-    body = description["paths"]["/v1/renderers/{renderer}/map"]["post"]["requestBody"]
-    MapRequest.model_validate(body["content"]["application/json"]["example"])
+    for resource, model in (("map", MapRequest), ("sweep", SweepRequest)):
+        path = description["paths"][f"/v1/renderers/{{renderer}}/{resource}"]
+        body = path["post"]["requestBody"]
+        model.model_validate(body["content"]["application/json"]["example"])
 
 
 def _code(name: str) -> str:

@@ -23,7 +23,7 @@ def test_the_help_says_what_it_is_and_names_every_command() -> None:
     result = RUNNER.invoke(cli, ["--help"])
     assert result.exit_code == 0
     assert "Sensitivity maps d(image)/d(parameter)" in result.output
-    for word in ("check", "map", "renderers", "serve", "--version"):
+    for word in ("check", "map", "renderers", "serve", "sweep", "--version"):
         assert word in result.output
 
 
@@ -54,6 +54,17 @@ finally:
         (["map", "disc", "--wrt", "radius", "--rescale", "2,1"], 2),
         (["map", "disc", "--wrt", "radius", "--colormap", "vikk"], 2),
         (["map", "disc", "--wrt", "radius", "-o", "map.pgn"], 2),
+        (["sweep", "--help"], 0),
+        (["sweep", "disc"], 2),
+        (["sweep", "disc", "--wrt", "radius"], 2),
+        (["sweep", "disc", "--along", "radius"], 2),
+        (["sweep", "disc", "--wrt", "radius", "--along", "radius", "--values", "one"], 2),
+        (
+            ["sweep", "disc", "--wrt", "radius", "--along", "radius", "--values", "1", "--to", "1"],
+            2,
+        ),
+        (["sweep", "disc", "--wrt", "radius", "--along", "radius", "--milliseconds", "1"], 2),
+        (["sweep", "disc", "--wrt", "radius", "--along", "radius", "-o", "sweep.gif"], 2),
         (["check", "disc", "--option", "file"], 2),
         (["renderers", "--option", "file"], 2),
         (["serve", "--port", "70000"], 2),

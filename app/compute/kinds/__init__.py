@@ -7,11 +7,11 @@ owns the device.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from app.compute.kinds import checking, informing, maps
+from app.compute.kinds import checking, informing, maps, sweep
 from app.compute.kinds._contract import Do, Run
 
 KINDS: Mapping[str, Do] = MappingProxyType(
-    {maps.KIND: maps.do, checking.KIND: checking.do, informing.KIND: informing.do}
+    {kind.KIND: kind.do for kind in (maps, checking, informing, sweep)}
 )
 
-__all__ = ["KINDS", "Do", "Run", "checking", "informing", "maps"]
+__all__ = ["KINDS", "Do", "Run", "checking", "informing", "maps", "sweep"]

@@ -1,5 +1,6 @@
 """What a frame tells of parameters: Fisher information, bounds, correlations, maps of it."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,13 @@ def work(
     if subject.direction or subject.scales:
         raise ParameterError(
             "Information is told of parameters: give `wrt`.", code="missing_wrt", field="wrt"
+        )
+    labels = [label for wrt in subject.wrt for label in wrt.labels()]
+    if len(set(labels)) < len(labels):
+        raise ParameterError(
+            "A number is given twice: by itself, and as an entry of its parameter.",
+            code="repeated_wrt",
+            field="wrt",
         )
     asked = maps.work(spec, frame, subject, strategy=strategy)
     shape = (frame.height, frame.width, len(spec.channels))
@@ -106,6 +114,7 @@ def _image(value: object) -> torch.Tensor:
 def do(studio: Studio, work: Work, run: Run) -> dict[str, Any]:
     """Sum it, and say what follows."""
     loaded = studio.loaded(work.renderer, work.dtype)
+    started = time.perf_counter()
     found = information_of(
         loaded,
         maps.task_of(work.asked, loaded.spec),
@@ -116,6 +125,7 @@ def do(studio: Studio, work: Work, run: Run) -> dict[str, Any]:
         progress=run.progress,
         cancelled=run.cancelled,
     )
+    seconds = time.perf_counter() - started
     warnings = [
         {**warning, "message": f"({', '.join(names)}) {warning['message']}"}
         for names, certificate in found.certificates
@@ -124,6 +134,7 @@ def do(studio: Studio, work: Work, run: Run) -> dict[str, Any]:
     described = found.information.describe()
     return {
         **described,
+        "seconds": {"compute": seconds},
         "findings": None,
         "strategy": ",".join(found.strategies),
         "rows": found.rows,

@@ -8,18 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.compute.kinds._contract import Run
+from app.compute.kinds._facts import certified, facts
 from app.compute.studio import Studio
 from app.compute.work import Output, Work
-from app.engine import (
-    Arrays,
-    Certificate,
-    SensitivityMap,
-    Task,
-    combined,
-    sensitivity_maps,
-    without_paths,
-)
-from renderers import Loaded, ParameterError, Spec, Subject, parse_wrt
+from app.engine import Arrays, SensitivityMap, Task, sensitivity_maps
+from renderers import ParameterError, Spec, Subject, Wrt, parse_wrt
 
 KIND = "map"
 
@@ -82,7 +75,7 @@ def work(
             "width": frame.width,
             "height": frame.height,
             "seed": frame.seed,
-            "second": _entry(spec, second),
+            "second": _second(spec, second),
             "strategy": strategy,
             "certify": certify,
         },
@@ -90,7 +83,7 @@ def work(
     )
 
 
-def _entry(spec: Spec, second: str) -> str:
+def _second(spec: Spec, second: str) -> str:
     """The number that is differentiated against first, as it is asked for.
 
     Raises:
@@ -98,15 +91,31 @@ def _entry(spec: Spec, second: str) -> str:
     """
     if not second:
         return ""
-    wrt = parse_wrt(second, spec.params, field="second")
+    why = "A second derivative is taken of d(image)/d(one number)"
+    return str(number_of(spec, second, field="second", why=why))
+
+
+def number_of(spec: Spec, text: str, *, field: str, why: str) -> Wrt:
+    """A scalar parameter or an entry of one, where nothing else will do.
+
+    Args:
+        spec: the renderer.
+        text: how it is asked for.
+        field: the field of the request that asks.
+        why: the beginning of the sentence that refuses several numbers.
+
+    Raises:
+        ParameterError: there is none of that name, or it is several numbers.
+    """
+    wrt = parse_wrt(text, spec.params, field=field)
     if wrt.shape:
         raise ParameterError(
-            f"A second derivative is taken of d(image)/d(one number); {second!r} has shape "
-            f"{list(wrt.shape)}. Name one entry of it, such as {wrt.labels()[0]}.",
+            f"{why}; {text!r} has shape {list(wrt.shape)}. Name one entry of it, such as "
+            f"{wrt.labels()[0]}.",
             code="not_a_number",
-            field="second",
+            field=field,
         )
-    return str(wrt)
+    return wrt
 
 
 def subject_of(work: Work, spec: Spec) -> Subject:
@@ -129,13 +138,19 @@ def task_of(asked: Mapping[str, Any], spec: Spec) -> Task:
 
 def do(studio: Studio, work: Work, run: Run) -> dict[str, Any]:
     """Compute the maps, and say how."""
+    task = task_of(work.asked, studio.loaded(work.renderer, work.dtype).spec)
+    results = computed(studio, work, task, run)
+    return facts(results) | {"certificate": certified(results)}
+
+
+def computed(studio: Studio, work: Work, task: Task, run: Run) -> tuple[SensitivityMap, ...]:
+    """Fill the arrays of a run with the maps of a task: all in one result, or a result for each."""
     name, second = work.renderer, work.asked["second"]
     loaded = studio.loaded(name, work.dtype)
-    task = task_of(work.asked, loaded.spec)
     image, maps = run.arrays["image"], tuple(run.arrays[each] for each in task.subject.names)
     if second:
         # The maps' own image is the first derivative; what is answered with is the renderer's.
-        render(studio, loaded, work, image)
+        render(studio, work, task, image)
         loaded, name = studio.first_derivative(name, work.dtype, task, second)
         image = np.empty_like(image)
     results = sensitivity_maps(
@@ -150,54 +165,12 @@ def do(studio: Studio, work: Work, run: Run) -> dict[str, Any]:
     for result in results:
         if result.method.postponed:
             studio.postpone(name, work.dtype, loaded, result.task)
-    return facts(results)
+    return results
 
 
-def render(studio: Studio, loaded: Loaded, work: Work, image: NDArray[np.floating]) -> None:
+def render(studio: Studio, work: Work, task: Task, image: NDArray[np.floating]) -> None:
     """The primal image alone."""
-    task = replace(task_of(work.asked, loaded.spec), subject=Subject(), strategy="auto")
+    loaded = studio.loaded(work.renderer, work.dtype)
     methods = studio.methods(work.renderer, work.dtype)
+    task = replace(task, subject=Subject(), strategy="auto")
     sensitivity_maps(loaded, task, budget=studio.budget, methods=methods, out=Arrays(image=image))
-
-
-def facts(results: tuple[SensitivityMap, ...]) -> dict[str, Any]:
-    """What is said of finished maps beside their arrays: of all, and of each where it differs."""
-    first, several = results[0], len(results) > 1
-    each = [statistics for result in results for statistics in result.each]
-    said = [result.certificate for result in results if result.certificate]
-    seconds: dict[str, float] = {}
-    for result in results:
-        for stage, took in result.seconds.items():
-            seconds[stage] = seconds.get(stage, 0.0) + took
-    unrecorded = dict.fromkeys(filter(None, (result.method.unrecorded for result in results)))
-    return {
-        "strategy": ",".join(result.strategy for result in results),
-        "statistics": combined(each).describe(),
-        "each": [statistics.describe() for statistics in each],
-        "rows": first.plan.rows,
-        "tangents": first.plan.tangents,
-        "halvings": sum(result.halvings for result in results),
-        "seconds": seconds,
-        "peak_bytes": max(result.peak_bytes for result in results),
-        "tiles": "recorded" if all(result.recorded for result in results) else "eager",
-        "unrecorded": without_paths(" ".join(unrecorded)),
-        "certificate": (joined(results) if several else said[0]).describe() if said else None,
-    }
-
-
-def joined(results: tuple[SensitivityMap, ...]) -> Certificate:
-    """The certificates of several maps as one; each finding names its map."""
-    said = [(result.task.subject.names[0], result.certificate) for result in results]
-    known = [(name, each) for name, each in said if each]
-    findings = tuple(
-        replace(finding, detail=f"({name}) {finding.detail}".strip())
-        for name, each in known
-        for finding in each.findings
-    )
-    return Certificate(
-        relative=max(each.relative for _, each in known),
-        pixels=min(each.pixels for _, each in known),
-        wrong=sum(each.wrong for _, each in known),
-        findings=findings,
-        independent=all(each.independent for _, each in known),
-    )
