@@ -54,7 +54,7 @@ def _png(
         channels=("information",),
         labels=labels,
         title="what each pixel tells of each parameter",
-        unit="1 / unit\u00b2",
+        unit="in units of its range",
         never_negative=True,
     )
     return FORMATS["png"].encode(Maps((data,)), style, words)

@@ -105,10 +105,10 @@ def test_a_curl_command_works_as_written(command: str, reader_server: Server, fo
         if written.suffix == ".npy":
             assert np.load(written, allow_pickle=False).dtype == np.float32
         elif written.suffix == ".npz":
-            assert len(np.load(written, allow_pickle=False).files) == 3
+            assert len(np.load(written, allow_pickle=False).files) >= 3
         else:
             with Image.open(written) as picture:
-                assert picture.width >= 512
+                assert picture.width >= 256
 
 
 @pytest.mark.parametrize("command", [each for each in SENSMAP if " serve" not in each])
