@@ -16,6 +16,8 @@ from app.engine.placing import placed
 from app.engine.plan import Plan
 from app.engine.probe import Probe, probe
 from app.engine.probing import Asked, reverse
+from app.engine.probing.cutting import pieces
+from app.engine.probing.sample import sampled
 from app.engine.regions import EACH, SUM, Mask, Points, Rectangle, Region, weighted
 from renderers import Frame, Loaded, ParameterError, Pixels, Renderer, load, param, renderer
 from renderers.sphere import sphere
@@ -550,6 +552,23 @@ def test_a_renderer_with_a_derivative_of_its_own_and_no_other() -> None:
 
 
 # --- memory ---------------------------------------------------------------------------------------
+
+
+def test_what_is_tried_on_a_few_pixels_gathers_no_more_than_their_weights() -> None:
+    loaded = sphere.load("cpu", torch.float32)
+    region = Region(area=Mask(torch.ones(600, 800)))
+    areas = weighted([region, replace(region, weight=2.0)], loaded.spec, 800, 600)
+    params = placed(loaded, bound(loaded))
+    asked = Asked(loaded, params, areas, 800, 600, seed=0, budget=1 << 28)
+    few = sampled(asked)
+    assert 400 < len(few.rows().nonzero()) <= 600
+    assert 900 < int(few.rows().sum()) <= 2048
+    (piece,) = pieces(few, 4096)
+    # The regions look at the same pixels, wherever either was drawn.
+    assert torch.equal(piece.weights.region.bincount(), torch.tensor([len(piece.pixels)] * 2))
+    second = few.only(1, 1)
+    assert torch.equal(second.rows() * 2, few.rows())
+    assert float(next(pieces(second, 4096)).weights.value[0]) == pytest.approx(2 / 480_000)
 
 
 def test_memory_that_is_refused_halves_the_pieces() -> None:

@@ -50,7 +50,7 @@ class Asked:
         height: height of the frame in pixels.
         seed: seed of a random renderer.
         budget: bytes of working memory.
-        sample: the only pixels that count, in order, where not all do.
+        sample: the only weights that count, where not all do.
     """
 
     loaded: Loaded
@@ -60,7 +60,7 @@ class Asked:
     height: int
     seed: int
     budget: int
-    sample: Int[Tensor, " pixels"] | None = None
+    sample: Weights | None = None
 
     @property
     def scattered(self) -> bool:
@@ -84,10 +84,14 @@ class Asked:
 
     def only(self, first: int, count: int) -> "Asked":
         """Some of the functionals."""
-        return replace(self, regions=self.regions[first : first + count])
+        regions, sample = self.regions[first : first + count], self.sample
+        if sample is not None:
+            kept = sample.where((first <= sample.region) & (sample.region < first + count))
+            sample = replace(kept, region=kept.region - first)
+        return replace(self, regions=regions, sample=sample)
 
     def rows(self) -> Int[Tensor, " height"]:
         """How many weights lie in each row of the frame."""
         if self.sample is not None:
-            return torch.bincount(self.sample // self.width, minlength=self.height)
+            return torch.bincount(self.sample.index // self.width, minlength=self.height)
         return torch.stack([each.area.rows(self.height) for each in self.regions]).sum(0)

@@ -17,7 +17,7 @@ from app.engine.probing.judgement import ROUNDINGS
 from app.engine.probing.moves import scale_of
 from app.engine.probing.piece import Piece
 from app.engine.probing.reverse import Rows
-from app.engine.probing.sums import planned, summed
+from app.engine.probing.sums import Work, planned, summed
 
 # The larger of the two steps, of each parameter's scale; the other tells what it may be off by.
 STEP = FIRST / SHRINK ** (ONCE - 1)
@@ -43,7 +43,8 @@ def confirmed(asked: Asked, gradients: Gradients) -> Confirmation:
     """Compare what was added up over all pixels, of which few were looked at one by one."""
     exact = precise(asked)
     paths = {name: _path(exact, name) for name in gradients}
-    near, far = (_slope(exact, paths, step) for step in (STEP / SHRINK, STEP))
+    plan = planned(exact, _slope(paths, STEP))
+    near, far = (summed(exact, _slope(paths, step), 3, plan) for step in (STEP / SHRINK, STEP))
     values, size, here = near.unbind(1)
     along = torch.zeros_like(values)
     for name, gradient in gradients.items():
@@ -75,26 +76,22 @@ def _path(asked: Asked, name: str) -> Tensor:
     return torch.where(free, path, 0.0)
 
 
-def _slope(
-    asked: Asked, paths: Mapping[str, Tensor], step: float
-) -> Float[Tensor, "functionals 3"]:
-    """The central difference, the size of what moved, and of the image."""
+def _slope(paths: Mapping[str, Tensor], step: float) -> Work:
+    """The central difference, the size of what moved, and that of the image."""
 
     @torch.no_grad()
-    def work(part: Asked, piece: Piece, _: int) -> Rows:
-        ahead, behind = (
-            piece.image(
-                part,
-                {**part.params, **{n: part.params[n] + sign * p for n, p in paths.items()}},
-            )
-            for sign in (step, -step)
-        )
+    def work(asked: Asked, piece: Piece, _: int) -> Rows:
+        def image(sign: float) -> Tensor:
+            moved = {name: asked.params[name] + sign * step * at for name, at in paths.items()}
+            return piece.image(asked, {**asked.params, **moved})
+
+        ahead, behind = image(1.0), image(-1.0)
         slope = (ahead - behind) / (2 * step)
         each = (
-            piece.sums(part, slope),
-            piece.sums(part, slope, size=True),
-            piece.sums(part, ahead, size=True),
+            piece.sums(asked, slope),
+            piece.sums(asked, slope, size=True),
+            piece.sums(asked, ahead, size=True),
         )
         return torch.stack(each, dim=1)
 
-    return summed(asked, work, 3, planned(asked, work, 1))
+    return work

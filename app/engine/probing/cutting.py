@@ -20,8 +20,8 @@ def pieces(asked: Asked, size: int) -> Iterator[Piece]:
 
     A piece of a frame renderer has full rows, one at least; one that must be whole has all.
     """
-    for band in _bands(asked, size):
-        weights = _weights(asked, band)
+    for band in bands_of(asked, size):
+        weights = weights_in(asked, band)
         if not len(weights.index):
             continue
         if not asked.scattered:
@@ -53,7 +53,7 @@ def precise(asked: Asked) -> Asked:
     return exact
 
 
-def _bands(asked: Asked, size: int) -> Iterator[Band]:
+def bands_of(asked: Asked, size: int) -> Iterator[Band]:
     """Rows whose weights are gathered together."""
     if asked.whole:
         yield Band(0, asked.height)
@@ -75,16 +75,17 @@ def _bands(asked: Asked, size: int) -> Iterator[Band]:
         yield Band(start, asked.height if counts[-1] else _last(counts) + 1)
 
 
-def _weights(asked: Asked, band: Band) -> Weights:
+def weights_in(asked: Asked, band: Band) -> Weights:
+    """The weights of all functionals in some rows."""
+    if asked.sample is not None:
+        first, last = band.start * asked.width, band.stop * asked.width
+        return asked.sample.where((first <= asked.sample.index) & (asked.sample.index < last))
     parts = [each.area.within(band.start, band.stop, asked.width) for each in asked.regions]
     region = torch.repeat_interleave(
         torch.arange(len(parts)), torch.tensor([len(index) for index, _ in parts])
     )
     value = [weight * each.factor for (_, weight), each in zip(parts, asked.regions, strict=True)]
-    found = Weights(torch.cat([index for index, _ in parts]), region, torch.cat(value))
-    if asked.sample is None:
-        return found
-    return found.where(torch.isin(found.index, asked.sample))
+    return Weights(torch.cat([index for index, _ in parts]), region, torch.cat(value))
 
 
 def _last(counts: list[int]) -> int:

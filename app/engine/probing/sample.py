@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from app.engine.probing.asked import Asked
-from app.engine.probing.cutting import pieces
+from app.engine.probing.asked import Asked, Weights
+from app.engine.probing.cutting import bands_of, weights_in
 
 # Pixels in all, of a renderer that is asked for pixels; rows, of one that is asked for rows.
 PIXELS = 1024
@@ -29,7 +29,18 @@ def sampled(asked: Asked) -> Asked:
         chosen = _pixels(asked, counts, max(1, PIXELS // len(asked.regions)))
     else:
         chosen = _rows(asked, counts, max(1, ROWS // len(asked.regions)))
-    return replace(asked, sample=chosen)
+    some = []
+    for band in bands_of(asked, few):
+        weights = weights_in(asked, band)
+        some.append(weights.where(torch.isin(weights.index, chosen)))
+    return replace(
+        asked,
+        sample=Weights(
+            torch.cat([each.index for each in some]),
+            torch.cat([each.region for each in some]),
+            torch.cat([each.value for each in some]),
+        ),
+    )
 
 
 def _pixels(asked: Asked, counts: Tensor, each: int) -> Int[Tensor, " pixels"]:
@@ -63,6 +74,4 @@ def _rows(asked: Asked, counts: Tensor, each: int) -> Int[Tensor, " pixels"]:
 
 def counted(asked: Asked) -> int:
     """How many pixels the functionals look at, those of several counted each time."""
-    if asked.sample is None:
-        return int(asked.rows().sum())
-    return sum(len(piece.weights.index) for piece in pieces(asked, asked.width * asked.height))
+    return int(asked.rows().sum())

@@ -80,7 +80,7 @@ def planned(asked: Asked, work: Work, vectors: int = 1, held: int = 0) -> Plan:
     """
     together = _fitting(vectors, held, asked.budget)
     if asked.scattered:
-        count = int(asked.rows().sum()) if asked.sample is None else len(asked.sample)
+        count = int(asked.rows().sum()) if asked.sample is None else len(asked.sample.index)
         # To see what is needed takes longer than to compute a few pixels.
         few = count * (1 + together) * ASSUMED <= planning.PLANNED * asked.budget
         if few or count <= 2 * lanes():
