@@ -6,6 +6,7 @@ EngineError
 ├── StrategyError           a strategy cannot differentiate this renderer
 ├── DisagreementError       a strategy that was asked for gives a wrong map
 ├── RenderError             the renderer raised while it was evaluated or differentiated
+├── RegionError             a region that a probe cannot look at
 ├── DeviceMemoryError       the smallest tile does not fit on the device
 └── CancelledError          the caller asked to stop
 """
@@ -54,6 +55,18 @@ class RenderError(EngineError):
     """The renderer raised while it was evaluated or differentiated."""
 
     code = "renderer_failed"
+
+
+class RegionError(EngineError):
+    """A region that a probe cannot look at, or outputs and entries that are not there."""
+
+    code = "invalid_region"
+    field = "regions"
+
+    def __init__(self, message: str, *, code: str = "", field: str = "") -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+        self.field = field or type(self).field
 
 
 class DeviceMemoryError(EngineError):
