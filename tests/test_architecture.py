@@ -15,7 +15,7 @@ ALLOWED = {
     "app.engine": {"app.engine", "renderers"},
     "app.compute": {"app.compute", "app.engine", "renderers"},
     "app.captions": {"app.imaging", "renderers"},
-    "app.documents": {"app.captions", "app.compute", "app.imaging", "renderers"},
+    "app.documents": {"app.documents", "app.captions", "app.compute", "app.imaging", "renderers"},
     "app.settings": set(),
     "app.api": {"app.api", "app.compute", "app.documents", "app.engine", "app.imaging",
                 "app.settings", "renderers"},
