@@ -16,6 +16,7 @@ ALLOWED = {
     "app.compute": {"app.compute", "app.engine", "renderers"},
     "app.captions": {"app.imaging", "renderers"},
     "app.documents": {"app.captions", "app.compute", "app.imaging", "renderers"},
+    "app.probed": {"app.compute", "app.imaging", "renderers"},
     "app.settings": set(),
     "app.api": {"app.api", "app.compute", "app.documents", "app.engine", "app.imaging",
                 "app.settings", "renderers"},
