@@ -2,7 +2,18 @@
 
 import argparse
 
-from benchmarks import certificate, edges, engine, machine, operations, serving
+from benchmarks import (
+    certificate,
+    diagonal,
+    edges,
+    engine,
+    entries,
+    information,
+    machine,
+    many,
+    operations,
+    serving,
+)
 
 
 def main() -> None:
@@ -16,6 +27,10 @@ def main() -> None:
         serving.rows(side, repeats),
         certificate.rows(side // 2, repeats),
         operations.rows(side // 4, repeats),
+        many.rows(side // 2, repeats),
+        [] if short else diagonal.rows(side // 8, repeats),
+        [] if short else information.rows(side, min(5, repeats)),
+        [] if short else entries.rows(side, repeats),
         [] if short else edges.rows(),
     )
 

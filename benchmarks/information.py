@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from app.engine import DEFAULT_BUDGET, Methods, information_of, keep_temporaries
 from app.engine.frame import Band, bands
 from app.engine.information import Accumulator, Gaussian, Information
-from benchmarks import machine
-from benchmarks.engine import MIB, status
+from benchmarks import machine, many
+from benchmarks.engine import MIB, placed, status
 from benchmarks.machine import Row, interleaved, ratios
 
 SIDE = 2048
@@ -51,22 +52,25 @@ def whole(side: int) -> np.ndarray:
 
 
 def measure_peak(side: int) -> int:
-    """Growth of this process at its highest while a matrix is summed, after a small one."""
-    accumulated(2 * ROWS)
+    """Growth of this process at its highest while a sphere is summed, after a small one."""
+    keep_temporaries()
+    loaded = placed("sphere")
+    known: Methods = {}
+    information_of(loaded, many.task_of(loaded, many.SIXTEEN, 64), NOISE, methods=known)
     before = status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
-    accumulated(side)
+    information_of(loaded, many.task_of(loaded, many.SIXTEEN, side), NOISE, methods=known)
     return status("VmHWM") - before
 
 
 def memory(side: int) -> Row:
-    """Peak of a fresh process, tiles and all."""
+    """Peak of a fresh process, through the engine, tiles and all."""
     command = [sys.executable, "-m", "benchmarks.information", str(side)]
     peak = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     jacobian = side * side * CHANNELS * PARAMETERS * 4
     return Row(
-        f"information on {PARAMETERS} parameters, {side}x{side}: peak with its tiles",
-        peak / MIB, 128.0, "MiB",
+        f"information of `sphere` on {PARAMETERS} parameters, {side}x{side}: peak with its tiles",
+        peak / MIB, DEFAULT_BUDGET / MIB, "MiB",
         note=f"the Jacobian would be {jacobian / MIB:.0f} MiB in float32",
     )  # fmt: skip
 

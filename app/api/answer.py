@@ -102,7 +102,8 @@ def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
 
 def filename(spec: Spec, work: Work, form: Encoding[Any]) -> str:
     """What a saved result is called."""
-    names, along = subject_of(work, spec).names, work.asked.get("along", "")
+    mapped, along = "subject" in work.asked, work.asked.get("along", "")
+    names = subject_of(work, spec).names if mapped else (work.asked.get("wrt", ""), work.kind)
     what = "_".join(names) if len(names) < 4 else "maps"
     text = f"{what or 'image'}_along_{along}" if along else what or "image"
     return f"{spec.name}_{''.join(c if c.isalnum() else '_' for c in text).strip('_')}{form.suffix}"

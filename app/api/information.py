@@ -23,8 +23,8 @@ from app.api.errors import RequestError
 from app.api.schemas import InformationRequest
 from app.compute import Result
 from app.compute.kinds import informing
+from app.documents import INFORMATION_FORMATS
 from app.imaging import MOST_PANELS, Encoded, Encoding
-from app.informed import INFORMATION_FORMATS
 from renderers import Spec, parse_subject
 
 router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["information"])

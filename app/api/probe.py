@@ -22,8 +22,9 @@ from app.api.errors import RequestError
 from app.api.schemas import EntriesRequest, ProbeRequest
 from app.compute import Result, Work
 from app.compute.kinds import entries, probing
+from app.documents import ENTRY_FORMATS, MOST_NUMBERS, PROBE_FORMATS, picturable
+from app.documents.probe import Encode
 from app.imaging import MOST_PANELS, Encoded, Encoding, Style
-from app.probed import ENTRY_FORMATS, MOST_NUMBERS, PROBE_FORMATS, Encode, picturable
 from renderers import Spec, Subject, parse_subject
 
 router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["probe"])

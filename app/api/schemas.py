@@ -129,6 +129,27 @@ class SweepRequest(MapRequest, Moving):
     )
 
 
+class DiagonalRequest(Drawing):
+    """The diagonal of d(image)/d(wrt), where the parameter is an image of the frame's shape."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    params: dict[Annotated[str, Field(max_length=64)], Any] = Field(
+        default_factory=dict, description="values by parameter; the rest stay at their default"
+    )
+    wrt: Name = Field(description="the parameter, an image", examples=["picture"])
+    seed: Whole = Field(0, ge=0, lt=1 << 63, description="seed of a random renderer")
+    dtype: Literal["float32", "float64"] = Field("float32", description="arithmetic and result")
+    method: str = Field(
+        "auto",
+        max_length=64,
+        description="`auto`, `pointwise`, `stencil`, `loop`, or an estimate by `hutchinson`, "
+        "`hutch++`, `xtrace` or `xdiag`",
+    )
+    passes: Whole = Field(64, ge=1, le=4096, description="products that an estimate may take")
+    draw: Whole = Field(0, ge=0, lt=1 << 63, description="seed of an estimate's random vectors")
+
+
 class InformationRequest(ImageRequest, Drawing):
     """What a frame is to tell of, and how noisy it is."""
 

@@ -58,9 +58,9 @@ def information_command(  # noqa: PLR0913 - one argument is one option of the co
         from app.cli.target import find
         from app.compute.here import compute
         from app.compute.kinds import informing
+        from app.documents import INFORMATION_FORMATS
         from app.engine import open_device
         from app.imaging import Style, format_named
-        from app.informed import INFORMATION_FORMATS
         from app.settings import Settings
 
         outputs = [(path, format_named(path.suffix.removeprefix("."))) for path in output or ()]

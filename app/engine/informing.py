@@ -150,7 +150,10 @@ def _part(loaded: Loaded, task: Task, result: SensitivityMap) -> tuple[Prepared,
 def _rows(task: Task, tiles: Prepared, result: SensitivityMap, budget: int) -> int:
     """Rows of a band: all derivatives of a pixel are wanted at once."""
     cost = result.method.cost
-    each = task.width * (cost.a_pixel(tiles.task.tangents) + 8 * task.tangents)
+    # Beside a tile, its derivatives once more: laid together by channels, and by parts.
+    channels = len(tiles.loaded.spec.channels)
+    laid = 2 * tiles.loaded.dtype.itemsize * channels * task.tangents
+    each = task.width * (cost.a_pixel(tiles.task.tangents) + laid)
     if tiles.whole:
         return task.height
     preferred = planning.PREFERRED_PIXELS[tiles.loaded.device.type] // task.width
@@ -190,4 +193,4 @@ def _derivatives(parts: list[Prepared], band: Band) -> tuple[Tensor, Tensor]:
     for tiles in parts:
         image, pieces = tiles.evaluate(band, slice(0, tiles.task.tangents))
         found.append(torch.cat(pieces, dim=-1))
-    return image, torch.cat(found)
+    return image, found[0] if len(found) == 1 else torch.cat(found)

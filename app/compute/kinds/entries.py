@@ -49,12 +49,13 @@ def work(spec: Spec, frame: maps.Frame, outputs: Sequence[Any], entries: Sequenc
             code="too_many_entries",
             field="entries",
         )
-    asked = maps.work(spec, frame, Subject())
+    asked = maps.work(spec, frame, Subject()).asked
+    frame_alone = {key: value for key, value in asked.items() if key != "subject"}
     return Work(
         kind=KIND,
         renderer=spec.name,
         dtype=frame.dtype,
-        asked={**asked.asked, "outputs": [list(row) for row in rows], "entries": list(entries)},
+        asked={**frame_alone, "outputs": [list(row) for row in rows], "entries": list(entries)},
         outputs=(
             Output("entries", (len(rows), columns), "float64"),
             Output("values", (len(rows),), "float64"),

@@ -9,6 +9,7 @@ from app.engine.diagonal.errors import (
     PatternError,
     UnknownMethodError,
 )
+from app.engine.diagonal.frame import diagonal_of_frame, frame_size
 from app.engine.diagonal.operator import Operator, operator_of
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "UnknownMethodError",
     "diagonal",
     "diagonal_of",
+    "diagonal_of_frame",
     "divergence",
     "divergence_of",
+    "frame_size",
     "operator_of",
 ]

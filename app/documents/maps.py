@@ -1,4 +1,4 @@
-"""Finished maps as files: what was computed meets how it is drawn and written."""
+"""Maps, images and sweeps as files."""
 
 from collections.abc import Mapping
 from typing import Any
