@@ -9,7 +9,18 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from app.api import catalogue, check, diagonals, docs, errors, health, information, maps, sweeps
+from app.api import (
+    catalogue,
+    check,
+    diagonals,
+    docs,
+    errors,
+    health,
+    information,
+    maps,
+    probe,
+    sweeps,
+)
 from app.api.limits import BodyLimit
 from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
 from app.settings import Settings
@@ -64,7 +75,7 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     app.state.instance = secrets.token_hex(8)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
-    for resource in (catalogue, maps, sweeps, information, diagonals, check, health):
+    for resource in (catalogue, maps, sweeps, information, diagonals, probe, check, health):
         app.include_router(resource.router)
     app.include_router(docs.router(WEB))
     docs.describe(app)

@@ -21,7 +21,12 @@ Form = TypeVar("Form", bound=Encoding[Any])
 
 
 def asked_by(
-    request: Request, name: str, formats: Mapping[str, Form], named: Callable[[str], Form]
+    request: Request,
+    name: str,
+    formats: Mapping[str, Form],
+    named: Callable[[str], Form],
+    *,
+    default: str = DEFAULT,
 ) -> Form:
     """The format of an answer to a body, where the query holds nothing else.
 
@@ -30,6 +35,7 @@ def asked_by(
         name: what its query says.
         formats: the table of formats, by name.
         named: what finds one in the table.
+        default: the format for whoever takes any.
 
     Raises:
         RequestError: there is none of that name or media type, or the query holds more.
@@ -37,7 +43,7 @@ def asked_by(
     query.only(request.query_params.multi_items(), ["format"])
     if name:
         return by_name(name, named)
-    return by_accept(",".join(request.headers.getlist("accept")), formats)
+    return by_accept(",".join(request.headers.getlist("accept")), formats, default)
 
 
 def by_name(name: str, named: Callable[[str], Form]) -> Form:
@@ -56,12 +62,13 @@ def by_name(name: str, named: Callable[[str], Form]) -> Form:
         raise RequestError(404, "unknown_format", str(error), field="format") from error
 
 
-def by_accept(header: str, formats: Mapping[str, Form]) -> Form:
+def by_accept(header: str, formats: Mapping[str, Form], default: str = DEFAULT) -> Form:
     """The format that the client would rather have.
 
     Args:
         header: the `Accept` header; empty where there is none.
         formats: the table of formats, by name.
+        default: the format for whoever takes any.
 
     Raises:
         RequestError: it wants none of ours.
@@ -71,7 +78,9 @@ def by_accept(header: str, formats: Mapping[str, Form]) -> Form:
     for media in _ranges(header):
         if media in offered:
             return offered[media]
-        if media in ("*/*", "image/*"):
+        if media == "*/*":
+            return formats[default]
+        if media == "image/*" and DEFAULT in formats:
             return formats[DEFAULT]
         if media.endswith("/*"):
             kind = [name for name in offered if name.startswith(media[:-1])]

@@ -173,6 +173,38 @@ class InformationRequest(ImageRequest, Drawing):
     colorbar: StrictBool = Field(True, description="whether the picture has a colour bar")
 
 
+class ProbeRequest(ImageRequest, Drawing):
+    """Regions of a frame, and the parameters that they are to answer to."""
+
+    regions: Annotated[list[dict[Name, Any]], Field(max_length=4096)] = Field(
+        description='pixels `{"x": 10, "y": 20}`, rectangles `{"x0": 0, "y0": 0, "x1": 8, "y1": 8}`'
+        ' without the last column and row, `{"points": [[10, 20], ...], "weights": [1, ...]}` or '
+        '`{"mask": [[0, 1, ...], ...]}` of the frame\'s size; with `name`, `weight`, `channel` '
+        "(a name, an index, `mean`, `sum` or `each`) and `reduce` (`mean` or `sum`) as wanted",
+        examples=[[{"x": 10, "y": 20}, {"x0": 0, "y0": 0, "x1": 8, "y1": 8, "name": "corner"}]],
+    )
+    wrt: Name | Annotated[list[Name], Field(max_length=1024)] = Field(
+        "*", description="the parameters: one, a list of them, or `*` for all"
+    )
+    certify: StrictBool = Field(
+        True, description="whether the gradients of many pixels are compared once more"
+    )
+    colorbar: StrictBool = Field(True, description="whether the picture has a colour bar")
+
+
+class EntriesRequest(ImageRequest):
+    """Rows and columns of the Jacobian of a frame."""
+
+    outputs: Annotated[list[Any], Field(max_length=65536)] = Field(
+        description="rows, each `[x, y, channel]` with the channel's index or name",
+        examples=[[[10, 20, 0]]],
+    )
+    entries: Annotated[list[Name], Field(max_length=65536)] = Field(
+        description="columns: `radius`, `light[2]`, or `light` for all entries of a parameter",
+        examples=[["radius"]],
+    )
+
+
 class CheckRequest(BaseModel):
     """Which parameters of a renderer are checked, and at which values."""
 

@@ -9,6 +9,7 @@ from app.cli.check import check_command
 from app.cli.diagonal import diagonal_command
 from app.cli.information import information_command
 from app.cli.map import map_command
+from app.cli.probe import entries_command, probe_command
 from app.cli.renderers import renderers_command
 from app.cli.serve import serve_command
 from app.cli.sweep import sweep_command
@@ -43,8 +44,10 @@ def options(
 
 cli.command("check")(check_command)
 cli.command("diagonal")(diagonal_command)
+cli.command("entries")(entries_command)
 cli.command("information")(information_command)
 cli.command("map")(map_command)
+cli.command("probe")(probe_command)
 cli.command("renderers")(renderers_command)
 cli.command("serve")(serve_command)
 cli.command("sweep")(sweep_command)

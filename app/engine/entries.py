@@ -73,7 +73,7 @@ def rows(
         EngineError: as for `probe`.
     """
     return probe(
-        loaded, params, _regions(outputs), width=width, height=height, seed=seed, budget=budget,
+        loaded, params, regions_of(outputs), width=width, height=height, seed=seed, budget=budget,
         wrt=wrt,
     )  # fmt: skip
 
@@ -111,7 +111,7 @@ def block(
     """
     columns, labels = _columns(loaded, entries)
     spec = loaded.spec
-    areas = weighted(_regions(outputs), spec, width, height)
+    areas = weighted(regions_of(outputs), spec, width, height)
     asked = Asked(loaded, placed(loaded, params), areas, width, height, seed, budget)
     count = len(labels)
     order = (FORWARD, REVERSE) if count <= len(outputs) else (REVERSE, FORWARD)
@@ -152,7 +152,7 @@ def _columns(
     return columns, tuple(labels)
 
 
-def _regions(outputs: Sequence[Output]) -> list[Region]:
+def regions_of(outputs: Sequence[Output]) -> list[Region]:
     """Each output as a region of one pixel and one channel."""
     return [
         Region(

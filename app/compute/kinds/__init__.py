@@ -7,11 +7,22 @@ owns the device.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from app.compute.kinds import checking, diagonal, informing, maps, sweep
+from app.compute.kinds import checking, diagonal, entries, informing, maps, probing, sweep
 from app.compute.kinds._contract import Do, Run
 
 KINDS: Mapping[str, Do] = MappingProxyType(
-    {kind.KIND: kind.do for kind in (maps, checking, diagonal, informing, sweep)}
+    {kind.KIND: kind.do for kind in (maps, checking, diagonal, entries, informing, probing, sweep)}
 )
 
-__all__ = ["KINDS", "Do", "Run", "checking", "diagonal", "informing", "maps", "sweep"]
+__all__ = [
+    "KINDS",
+    "Do",
+    "Run",
+    "checking",
+    "diagonal",
+    "entries",
+    "informing",
+    "maps",
+    "probing",
+    "sweep",
+]
