@@ -189,6 +189,7 @@ class ProbeRequest(ImageRequest, Drawing):
     certify: StrictBool = Field(
         True, description="whether the gradients of many pixels are compared once more"
     )
+    norm: str = Field("symlog", max_length=64, description="`linear`, `symlog` or `abs`")
     colorbar: StrictBool = Field(True, description="whether the picture has a colour bar")
 
 

@@ -75,7 +75,7 @@ def probe_command(  # noqa: PLR0913 - one argument is one option of the command 
                          options=given_options.get(spec.name))  # fmt: skip
         request = asked.request(spec) | {"regions": regions}
         for path, form in outputs:
-            write(path, form.encode(result, spec, Style(colorbar=True), request))
+            write(path, form.encode(result, spec, Style(norm="symlog", colorbar=True), request))
     names = [wrt.name for wrt in subject.wrt]
     show(spec.name, names, result)
 
