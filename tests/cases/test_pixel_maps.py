@@ -141,7 +141,7 @@ def test_a_tall_jacobian_takes_memory_about_its_own_size(source: Renderer) -> No
     loaded = source.load("cpu", torch.float32)
     task = task_of(loaded, "p", size=(16, 128))
     found = sensitivity_map(loaded, task)
-    assert found.strategy == "forward"
+    assert found.strategy in ("forward", "per_pixel")  # both are exact; the cheaper is taken
     assert found.values is not None
     assert found.values.shape == (128, 16, 10, 20)
     peak = peak_bytes(

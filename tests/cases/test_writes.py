@@ -119,7 +119,7 @@ def test_branches_loops_and_writes_on_the_way_are_followed_for_a_vector(
     source: Renderer, right: Formula, dtype: torch.dtype
 ) -> None:
     found = mapped(source, "a", dtype=dtype)
-    assert found.strategy == "forward"
+    assert found.strategy in ("forward", "per_pixel")  # both are exact; the cheaper is taken
     assert error(found, right) <= bound(found)
     assert codes(found) == set()
 

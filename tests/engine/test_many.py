@@ -114,7 +114,7 @@ def test_many_maps_have_the_same_bits_in_any_tiling(strategy: str, dtype: torch.
     task = asked(loaded, (64, 48), wrt="*", strategy=strategy)
     whole = sensitivity_map(loaded, task)
     small = sensitivity_map(loaded, task, budget=budget_for(1 << 20), method=whole.method)
-    assert small.plan.rows < whole.plan.rows
+    assert small.plan.rows * small.plan.tangents < whole.plan.rows * whole.plan.tangents
     for one, other in zip(whole.maps, small.maps, strict=True):
         assert np.array_equal(one, other)
     assert np.array_equal(whole.image, small.image)
