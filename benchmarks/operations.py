@@ -17,7 +17,7 @@ from app.engine.prepared import Prepared
 from benchmarks import machine
 from benchmarks.engine import touch
 from benchmarks.machine import Row, Timed, interleaved, ratios
-from renderers import Loaded, Pixels, param, parse_wrt, renderer
+from renderers import Loaded, Pixels, Subject, param, parse_wrt, renderer
 
 SIDE = 512
 CPU = torch.device("cpu")
