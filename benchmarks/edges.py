@@ -90,7 +90,7 @@ def disc_rows(
 ) -> list[Row]:
     """The boundary part of a hard disc beside the arcs of the circle."""
     tile = tile_of(hard_disc, "radius", side, dtype, radius=radius, centre=list(centre))
-    found = average(tile, torch.ones(1, dtype=dtype), forward.differentiate)
+    found = average(tile, torch.ones(1, 1, dtype=dtype), forward.differentiate)
     got = found.tangents[0, ..., 0].double().numpy() * (2 / side) ** 2
     wanted = arcs(side, radius, centre)
     on = (wanted > 0) | (got != 0)
@@ -173,7 +173,7 @@ def scene_rows(wrt: str, side: int) -> list[Row]:
     """Edges on textures, one behind the other, beside a supersampled central difference."""
     tile = tile_of(shapes, wrt, side, torch.float64)
     coarse, wanted = reference(tile, MOVED * 2 / side)
-    one = torch.ones(1, dtype=torch.float64)
+    one = torch.ones(1, 1, dtype=torch.float64)
     _, interior = forward.differentiate(tile, one)
     found = average(tile, one, forward.differentiate)
 
