@@ -15,6 +15,8 @@ from renderers._params import Param, Wrt, parse_wrt
 # All parameters, each with a map of its own.
 EVERY = "*"
 MIXTURE = "direction"
+# Of a direction and of a scale: beyond these, float32 has no products left.
+SMALLEST, LARGEST = 1e-18, 1e18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +162,10 @@ def _mixture(params: Mapping[str, Param], direction: Mapping[str, Any]) -> dict[
         whole = found.setdefault(wrt.name, torch.zeros(params[wrt.name].shape, dtype=torch.float64))
         if bool(whole[wrt.index].any()):
             raise _wrong(f"{text!r} is given twice.", "direction", "repeated_wrt")
+        sizes = moved[moved != 0].abs()
+        if sizes.numel() and not SMALLEST <= float(sizes.min()) <= float(sizes.max()) <= LARGEST:
+            message = f"{text!r} must move by {SMALLEST:g} to {LARGEST:g}, or by 0."
+            raise _wrong(message, "direction", "out_of_range")
         whole[wrt.index] = moved
     if not any(bool(moved.any()) for moved in found.values()):
         raise _wrong("A direction must move something.", "direction", "empty_direction")
@@ -176,9 +182,11 @@ def _scales(
             message = f"There is no map of {name[:64]!r} to scale." + suggestion(name[:64], moving)
             raise _wrong(message, "normalise", "unknown_parameter")
         number = isinstance(scale, int | float) and not isinstance(scale, bool)
-        if not number or not 0 < scale < math.inf:
-            raise _wrong(f"The scale of {name!r} must be a positive number.", "normalise",
-                         "out_of_range")  # fmt: skip
+        if not number or not SMALLEST <= scale <= LARGEST:
+            message = (
+                f"The scale of {name!r} must be a positive number, {SMALLEST:g} to {LARGEST:g}."
+            )
+            raise _wrong(message, "normalise", "out_of_range")
     return {name: float(scale) for name, scale in normalise.items()}
 
 

@@ -54,6 +54,8 @@ def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Ver
         UnknownStrategyError: there is no such strategy.
     """
     check(task.strategy)
+    if task.strategy == per_pixel.name and loaded.spec.kind != "pixel":
+        raise StrategyError(f"Strategy {task.strategy!r} is for pixel renderers alone.")
     trial = try_out(loaded, task)
     with rendering(loaded):
         findings, whole = standing(trial)
