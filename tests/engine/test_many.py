@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from app.engine import (
+    DisagreementError,
     Methods,
     SensitivityMap,
     StrategyError,
@@ -205,7 +207,10 @@ def test_parameters_of_all_sizes_are_compared(strategy: str) -> None:
 def test_a_map_without_a_number_spoils_no_other() -> None:
     loaded = mixed.load("cpu", torch.float64)
     task = asked(loaded, wrt=["gain", "root"], strategy="per_pixel")
-    result = sensitivity_map(loaded, task)
+    # A strategy that was asked for, and is wrong, is refused: the map is had all the same.
+    with pytest.raises(DisagreementError, match="NaN"):
+        sensitivity_map(loaded, task)
+    result = sensitivity_map(loaded, replace(task, certify=False))
     assert np.isnan(result.maps[1]).any()
     assert np.isfinite(result.maps[0]).all()
     assert [each.nan for each in result.each] == [0, np.isnan(result.maps[1]).sum()]
