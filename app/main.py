@@ -22,7 +22,7 @@ from app.api import (
     sweeps,
 )
 from app.api.limits import BodyLimit
-from app.compute import Backend, Limits, LocalBackend, LocalSettings, Scheduler
+from app.compute import Backend, CompileSettings, Limits, LocalBackend, LocalSettings, Scheduler
 from app.settings import Settings
 
 WEB = Path(__file__).parent / "web"
@@ -46,6 +46,12 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
             files=settings.renderers,
             options=settings.options,
             probe=settings.probe,
+            compiling=CompileSettings(
+                mode=settings.compile,
+                folder=settings.compile_folder,
+                seconds=settings.compile_seconds,
+                operations=settings.compile_operations,
+            ),
         )
     )
 

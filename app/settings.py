@@ -1,7 +1,7 @@
 """What an operator can set: `SENSMAP_*` in the environment, or options of `sensmap serve`."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -50,6 +50,19 @@ class Settings(BaseSettings):
     )
     probe: bool = Field(
         True, description="whether an idle worker finds out how each parameter is differentiated"
+    )
+    compile: Literal["off", "ahead", "background"] = Field(
+        "background",
+        description="whether maps that are asked for are compiled while the worker is idle "
+        "(`background`), only what `sensmap compile` made is used (`ahead`), or neither (`off`)",
+    )
+    compile_folder: str = Field(
+        "~/.cache/sensmap",
+        description="where compiled maps are kept; whoever may write there may run code here",
+    )
+    compile_seconds: float = Field(900.0, gt=0, description="seconds that compiling one may take")
+    compile_operations: int = Field(
+        20_000, ge=0, description="most operations of what is compiled; more stay recorded"
     )
     queue: int = Field(16, ge=0, description="requests that may wait for the device; more get 503")
     timeout_s: float = Field(300.0, gt=0, description="seconds that one map may take")

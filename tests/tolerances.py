@@ -149,3 +149,8 @@ EDGE_TOTAL = 5e-3
 # Differences across the levels of a quantised image, on the average over the frame: what a tenth of
 # the parameter moves an image of 50 levels by is four levels, which the ends share; measured 0.048.
 QUANTISED_MEAN = 0.06
+
+# A compiled map beside the recorded one, relative to the largest value, on the shipped renderers
+# that do not march: a compiler contracts products and sums, orders them anew, and takes other
+# approximations of exp and sin. Measured: 2e-6.
+COMPILED = 2e-5

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.check import check_command
+from app.cli.compile import compile_command
 from app.cli.diagonal import diagonal_command
 from app.cli.information import information_command
 from app.cli.map import map_command
@@ -43,6 +44,7 @@ def options(
 
 
 cli.command("check")(check_command)
+cli.command("compile")(compile_command)
 cli.command("diagonal")(diagonal_command)
 cli.command("entries")(entries_command)
 cli.command("information")(information_command)

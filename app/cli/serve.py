@@ -15,6 +15,9 @@ def serve_command(
     memory_budget: Annotated[
         str | None, typer.Option(help="Working memory of a map, such as 256MiB.")
     ] = None,
+    compiling: Annotated[
+        str | None, typer.Option("--compile", help="off, ahead, or background.")
+    ] = None,
     files: Files = None,
     options: Options = None,
 ) -> None:
@@ -27,6 +30,7 @@ def serve_command(
             "port": port,
             "device": device,
             "memory_budget": memory_budget,
+            "compile": compiling,
             "renderers": tuple(files) if files else None,
             "options": parse_options(options) or None,
         }

@@ -1,6 +1,7 @@
 """Who runs a tile, when, and where."""
 
 from app.compute.backends import Backend, Catalogue, LocalBackend, LocalSettings
+from app.compute.compiling import CompileSettings
 from app.compute.errors import (
     BusyError,
     ComputeError,
@@ -16,6 +17,7 @@ __all__ = [
     "Backend",
     "BusyError",
     "Catalogue",
+    "CompileSettings",
     "ComputeError",
     "Limits",
     "LocalBackend",

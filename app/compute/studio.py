@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from app.compute.compiling import Compiler, CompileSettings, Workshop
 from app.engine import (
     MOST,
     Methods,
@@ -31,6 +32,7 @@ class Studio:
         device: torch.device,
         budget: int,
         options: Mapping[str, Mapping[str, str]],
+        compiling: CompileSettings | None = None,
     ) -> None:
         self.registry = registry
         self.device = device
@@ -39,6 +41,7 @@ class Studio:
         self._loaded: dict[tuple[str, str], Loaded] = {}
         self._methods: dict[tuple[str, str], Methods] = {}
         self._postponed: dict[tuple[str, str, str], tuple[Loaded, Task]] = {}
+        self.workshop = Workshop(Compiler(compiling or CompileSettings()), self.methods)
 
     def loaded(self, name: str, dtype: str) -> Loaded:
         """A renderer on the device; loaded when it is first asked for in that dtype."""

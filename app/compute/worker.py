@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.compute.compiling import CompileSettings
 from app.compute.kinds import KINDS, Run
 from app.compute.segment import Segment
 from app.compute.studio import Studio, warm_up
@@ -77,7 +78,8 @@ def serve(channel: Channel) -> None:
         channel.send(event="loading", name=name)
 
     registry = load(setup["files"], loading=loading, skip=setup["skip"])
-    studio = Studio(registry, device, setup["budget"], setup["options"])
+    compiling = CompileSettings(**setup["compiling"])
+    studio = Studio(registry, device, setup["budget"], setup["options"], compiling)
     studio.load_all(loading, setup["skip"])
     warm_up()
     channel.send(
@@ -98,17 +100,19 @@ def next_request(
 
     What callers have asked for is recorded, then one parameter after another is probed.
     """
-    while unknown is not None:
+    idle = unknown is not None
+    while idle:
         try:
             return channel.requests.get(timeout=IDLE_S)
         except queue.Empty:
             if studio.waiting:
                 record(studio, channel)
-                continue
-            found = next(unknown, None)
-        if found is None:
-            break
-        probe(studio, channel, *found)
+            elif studio.workshop.open:
+                studio.workshop.see_to()
+            elif found := next(unknown, None) if unknown else None:
+                probe(studio, channel, *found)
+            else:
+                idle = False
     return channel.requests.get()
 
 

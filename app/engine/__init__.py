@@ -1,8 +1,10 @@
 """Differentiation and tiling. No HTTP, no pictures, no environment, no files."""
 
+from app.engine.adopt import adopt, given_to
 from app.engine.allocator import keep_temporaries
 from app.engine.certificate import Certificate
 from app.engine.check import Report, check
+from app.engine.compiled import Needs, Source, UncompilableError, build, pack
 from app.engine.device import open_device
 from app.engine.errors import (
     CancelledError,
@@ -20,7 +22,7 @@ from app.engine.ladder import Verdict, decide
 from app.engine.loop import Arrays
 from app.engine.method import Method, with_recording
 from app.engine.plan import DEFAULT_BUDGET, Cost, Plan
-from app.engine.recording import MOST
+from app.engine.recording import MOST, Recording
 from app.engine.search import find_method
 from app.engine.second import first_derivative
 from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
@@ -48,27 +50,35 @@ __all__ = [
     "Informed",
     "Method",
     "Methods",
+    "Needs",
     "Plan",
     "Progress",
+    "Recording",
     "RenderError",
     "Report",
     "SensitivityMap",
+    "Source",
     "Statistics",
     "StrategyError",
     "Task",
+    "UncompilableError",
     "UnknownStrategyError",
     "Verdict",
+    "adopt",
     "allocate",
+    "build",
     "check",
     "check_strategy",
     "combined",
     "decide",
     "find_method",
     "first_derivative",
+    "given_to",
     "information_of",
     "keep_temporaries",
     "key",
     "open_device",
+    "pack",
     "part_of",
     "sensitivity_map",
     "sensitivity_maps",

@@ -31,11 +31,13 @@ class Cost:
         fixed: bytes whatever the size.
         primal: bytes a pixel for the image itself.
         tangent: bytes a pixel for each direction carried along.
+        band: pixels of the band that was found best; 0 where that was not measured.
     """
 
     fixed: float
     primal: float
     tangent: float
+    band: int = 0
 
     def a_pixel(self, tangents: int) -> float:
         """Bytes that a pixel with that many directions adds to the peak."""
@@ -141,10 +143,11 @@ def choose(
     chunk = max(1, tangents)
     affordable = room / cost.a_pixel(chunk)
     frame = width * height
-    needed = frame if whole else min(PREFERRED_PIXELS[device.type] / SMALLER, frame)
+    preferred = cost.band or PREFERRED_PIXELS[device.type]
+    needed = frame if whole else min(preferred / SMALLER, frame)
     while chunk > 1 and affordable < needed:
         chunk = (chunk + 1) // 2
         affordable = room / cost.a_pixel(chunk)
-    pixels = min(affordable, PREFERRED_PIXELS[device.type])
+    pixels = min(affordable, preferred)
     rows = height if whole else max(1, min(height, int(pixels // width)))
     return Plan(rows, chunk, int(cost.bytes(rows * width, chunk)))

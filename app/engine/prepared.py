@@ -74,7 +74,9 @@ class Prepared:
         device, dtype = self.loaded.device, self.loaded.dtype
         few = spread(self.task.width, self.task.height, device, dtype)
         tile = Tile(self.loaded, flattened(few), self.params, self.task.moving, self.task.seed)
-        return same_image(self.replay, tile)
+        # To the bit, which what is compiled does not have.
+        recorded = self.replay.recording.by(None).bind(self.params, self.directions)
+        return same_image(recorded, tile)
 
     def evaluate(
         self, band: Band, chunk: slice

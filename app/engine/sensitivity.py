@@ -79,9 +79,12 @@ class SensitivityMap:
         return self.method.verdict.strategy
 
     @property
-    def recorded(self) -> bool:
-        """Whether tiles were replayed from a recording, or the renderer itself was run."""
-        return bool(self.method.recordings)
+    def tiles(self) -> str:
+        """What did the work on a tile: `compiled`, `recorded` or `eager` (the renderer itself)."""
+        recording = self.method.recording(self.task)
+        if recording is None:
+            return "eager"
+        return "compiled" if recording.kernel else "recorded"
 
 
 def allocate(loaded: Loaded, task: Task) -> Arrays:

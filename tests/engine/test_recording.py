@@ -84,8 +84,8 @@ def test_a_map_is_replayed_and_says_so() -> None:
     method = find_method(loaded, task)
     recorded = sensitivity_map(loaded, task, method=method)
     eager = sensitivity_map(loaded, task, method=method.eager(loaded, task, "for a comparison"))
-    assert recorded.recorded
-    assert not eager.recorded
+    assert recorded.tiles == "recorded"
+    assert eager.tiles == "eager"
     assert recorded.values is not None and eager.values is not None
     assert np.array_equal(recorded.values, eager.values)
     assert np.array_equal(recorded.image, eager.image)
@@ -216,7 +216,7 @@ def test_a_recording_that_no_longer_holds_is_dropped() -> None:
     assert method.recordings
     Changing.source.switched = True  # type: ignore[attr-defined]
     result = sensitivity_map(loaded, task, method=method)
-    assert not result.recorded
+    assert result.tiles == "eager"
     assert "differs" in result.method.unrecorded
     assert result.values is not None
     x = (np.arange(64) + 0.5 - 32) / 24
@@ -238,7 +238,7 @@ def test_a_method_made_by_hand_is_not_recorded() -> None:
     result = sensitivity_map(
         loaded, task, method=Method(verdict, trial_cost(loaded, task, verdict))
     )
-    assert not result.recorded
+    assert result.tiles == "eager"
 
 
 def test_a_strategy_that_fails_is_still_an_error() -> None:
@@ -265,7 +265,7 @@ def test_an_image_that_is_written_with_its_tangent_is_replayed_for_each_directio
     loaded = channel_by_channel.load("cpu", torch.float64)
     task = at(loaded, "w")
     result = sensitivity_map(loaded, task)
-    assert result.recorded
+    assert result.tiles == "recorded"
     assert result.values is not None
     x = (np.arange(64) + 0.5 - 32) / 24
     expected = np.zeros((64, 3, 3))

@@ -9,11 +9,12 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.compute.backends._contract import Catalogue, Progress
+from app.compute.compiling import CompileSettings
 from app.compute.errors import NotReadyError, WorkerDiedError, WorkFailedError
 from app.compute.segment import Segment
 from app.compute.work import Result, Work
@@ -23,7 +24,8 @@ from renderers import Spec
 LINE_BYTES = 64 << 20
 # What the worker may know of the server's environment: nothing that could be a secret.
 KEPT = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "VIRTUAL_ENV", "OMP_",
-        "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT")  # fmt: skip
+        "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT",
+        "CXX")  # fmt: skip
 # Between a worker that died at start and the next try.
 PAUSE_S = 1.0
 # What a worker said last may still be on the line when its process is gone already.
@@ -40,6 +42,7 @@ class LocalSettings:
         files: the operator's own renderers, `path/to/file.py:name`.
         options: options of renderers, by renderer and name.
         probe: whether the worker finds out, while idle, how parameters are differentiated.
+        compiling: what is compiled while it is idle, and where that is kept.
     """
 
     device: str
@@ -47,6 +50,7 @@ class LocalSettings:
     files: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     probe: bool = True
+    compiling: CompileSettings = field(default_factory=CompileSettings)
 
 
 @dataclass(slots=True)
@@ -206,6 +210,7 @@ class LocalBackend:
             options=self.settings.options,
             skip=self._skip,
             probe=self.settings.probe,
+            compiling=asdict(self.settings.compiling),
         )
         return reader
 

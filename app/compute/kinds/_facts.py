@@ -25,7 +25,7 @@ def facts(results: Sequence[SensitivityMap]) -> dict[str, Any]:
         "halvings": sum(result.halvings for result in results),
         "seconds": seconds,
         "peak_bytes": max(result.peak_bytes for result in results),
-        "tiles": "recorded" if all(result.recorded for result in results) else "eager",
+        "tiles": ",".join(dict.fromkeys(result.tiles for result in results)),
         "unrecorded": without_paths(" ".join(unrecorded)),
     }
 

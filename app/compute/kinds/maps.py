@@ -165,6 +165,7 @@ def computed(studio: Studio, work: Work, task: Task, run: Run) -> tuple[Sensitiv
     for result in results:
         if result.method.postponed:
             studio.postpone(name, work.dtype, loaded, result.task)
+        studio.workshop.order(name, work.dtype, loaded, result.task)
     return results
 
 

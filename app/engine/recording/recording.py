@@ -4,9 +4,9 @@ What is recorded is a strategy at work on a few positions. Its replay takes othe
 parameter values and other directions, keeps no state of forward mode, and gives the same bits.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -17,6 +17,24 @@ from app.engine.recording.errors import UnrecordableError
 from app.engine.recording.graph import Output
 from app.engine.recording.stages import Stages
 from renderers import Pixels
+
+
+@runtime_checkable
+class Taking(Protocol):
+    """What takes something beside positions."""
+
+    def given(
+        self, recording: "Recording", inputs: Sequence[Tensor], known: Mapping[Output, Any]
+    ) -> list[Tensor]:
+        """What it takes beside positions, out of a recording's inputs and what its scene gave."""
+
+
+@runtime_checkable
+class Compiled(Taking, Protocol):
+    """What does a recording's work on a tile in its place."""
+
+    def __call__(self, x: Tensor, y: Tensor, taken: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The image and its tangents at flat positions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +49,7 @@ class Recording:
         steps: how many operations a tile takes.
         gradient: how many entries it gives the derivative by, all at once; 0 where it is given a
             direction.
+        kernel: what does its work on a tile; None where its steps are done one by one.
     """
 
     stages: Stages
@@ -39,6 +58,11 @@ class Recording:
     channels: int
     steps: int
     gradient: int = 0
+    kernel: Compiled | None = None
+
+    def by(self, kernel: Compiled | None) -> "Recording":
+        """The same, where tiles are the work of a kernel, or of none."""
+        return replace(self, kernel=kernel)
 
     def bind(self, params: Mapping[str, Tensor], directions: Directions) -> "Replay":
         """The recording at some parameter values, along some directions."""
@@ -53,6 +77,7 @@ class Replay:
         self.params = params
         self.directions = directions
         self._scenes: dict[int, dict[Output, Any]] = {}
+        self._taken: dict[int, list[Tensor]] = {}
 
     def __call__(
         self, where: Pixels, chunk: slice
@@ -79,8 +104,13 @@ class Replay:
     def _replayed(self, where: Pixels, chosen: range) -> tuple[Tensor, list[Tensor]]:
         stages, size = self.recording.stages, where.x.numel()
         # Of many directions, the scenes of those at hand alone.
-        kept = [number for number in self._scenes if number in chosen or number < 0]
-        self._scenes = {number: self._scenes[number] for number in kept}
+        for number in [number for number in self._scenes if number not in chosen and number >= 0]:
+            del self._scenes[number]
+            self._taken.pop(number, None)
+        if self.recording.kernel:
+            # The image is computed again for each direction: that is less than keeping its parts.
+            found = [self._by_kernel(self.recording.kernel, where, n) for n in chosen or (-1,)]
+            return found[0][0], [tangent for _, *along in found for tangent in along]
         if len(chosen) <= 1 or not stages.separable:
             found = [
                 stages.whole(size, self._inputs(where, number), self._scene(where, number))
@@ -95,6 +125,19 @@ class Replay:
             known = {**self._scene(where, number), **shared}
             tangents += stages.along(size, self._inputs(where, number), known)
         return given[0], tangents
+
+    def given(self, kernel: "Taking", where: Pixels) -> list[Tensor]:
+        """What is given to a kernel beside positions, for the first direction."""
+        number = 0 if len(self.directions) and not self.recording.gradient else -1
+        scene = self._scene(where, number)
+        return kernel.given(self.recording, self._inputs(where, number), scene)
+
+    def _by_kernel(self, kernel: Compiled, where: Pixels, number: int) -> tuple[Tensor, ...]:
+        if number not in self._taken:
+            inputs = self._inputs(where, number)
+            known = self._scene(where, number)
+            self._taken[number] = kernel.given(self.recording, inputs, known)
+        return kernel(where.x, where.y, self._taken[number])
 
     def _inputs(self, where: Pixels, number: int) -> tuple[Tensor, ...]:
         which = slice(number, number + 1)

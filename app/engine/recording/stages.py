@@ -22,10 +22,10 @@ class Stages:
     def __init__(self, graph: Graph, inputs: tuple[Depends, ...]) -> None:
         self.graph = graph
         depends = dependencies(graph, inputs)
-        self._pixels = [n for n, on in enumerate(depends) if Depends.POSITIONS in on]
+        self.pixels = [n for n, on in enumerate(depends) if Depends.POSITIONS in on]
         self._scene = [n for n, on in enumerate(depends) if Depends.POSITIONS not in on]
-        self._shared = [n for n in self._pixels if Depends.DIRECTION not in depends[n]]
-        self._along = [n for n in self._pixels if Depends.DIRECTION in depends[n]]
+        self._shared = [n for n in self.pixels if Depends.DIRECTION not in depends[n]]
+        self._along = [n for n in self.pixels if Depends.DIRECTION in depends[n]]
 
     @cached_property
     def separable(self) -> bool:
@@ -41,12 +41,12 @@ class Stages:
     def scene(self) -> Program:
         """What depends on no position: done once a map and direction."""
         results = self.graph.results
-        return self._program(self._scene, self._given(self._scene, self._pixels, results))
+        return self._program(self._scene, self._given(self._scene, self.pixels, results))
 
     @cached_property
     def whole(self) -> Program:
         """All the rest, for one direction."""
-        return self._program(self._pixels, self.graph.results)
+        return self._program(self.pixels, self.graph.results)
 
     @cached_property
     def shared(self) -> Program:
