@@ -53,8 +53,12 @@ class Method:
         frames = (None, (task.width, task.height))
         return next((found for found in self.recordings if found.frame in frames), None)
 
-    def eager(self, loaded: Loaded, task: Task, why: str) -> "Method":
-        """The same without recordings."""
+    def plainer(self, loaded: Loaded, task: Task, why: str) -> "Method":
+        """The same by recordings where they were compiled; without them where they were not."""
+        if any(each.kernel for each in self.recordings):
+            recordings = tuple(each.by(None) for each in self.recordings)
+            cost = trial_cost(loaded, task, self.verdict, recordings[0])
+            return replace(self, recordings=recordings, cost=cost)
         cost = trial_cost(loaded, task, self.verdict)
         return Method(self.verdict, cost, unrecorded=why, tried=MOST)
 

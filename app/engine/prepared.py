@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from app.engine.compiled import UncompilableError, near
 from app.engine.directions import Directions
 from app.engine.evaluate import evaluate, flattened
 from app.engine.frame import Band, window
@@ -67,16 +68,23 @@ class Prepared:
         """Some of the directions written out, on the device."""
         return self.directions.rows(chunk, self.loaded.device, self.loaded.dtype)
 
-    def holds(self) -> bool:
-        """Whether a replay has the renderer's own image at these values, at some pixels."""
+    def hold(self) -> None:
+        """See that a replay has the renderer's own image at these values, at some pixels.
+
+        Raises:
+            UncompilableError: what is compiled has another.
+            UnrecordableError: what is recorded has another.
+        """
         if self.replay is None:
-            return True
+            return
         device, dtype = self.loaded.device, self.loaded.dtype
         few = spread(self.task.width, self.task.height, device, dtype)
         tile = Tile(self.loaded, flattened(few), self.params, self.task.moving, self.task.seed)
-        # To the bit, which what is compiled does not have.
-        recorded = self.replay.recording.by(None).bind(self.params, self.directions)
-        return same_image(recorded, tile)
+        if self.replay.recording.kernel:
+            if not same_image(self.replay, tile, near):
+                raise UncompilableError("Compiled, its image differs at these values.")
+        elif not same_image(self.replay, tile):
+            raise UnrecordableError("differs", "Replayed at these values, its image differs.")
 
     def evaluate(
         self, band: Band, chunk: slice
@@ -102,7 +110,8 @@ class Prepared:
             flat = flattened(asked.where, apart=replay.recording.gradient > 0)
             image, tangents = replay(flat, chunk)
         except Exception as error:
-            if out_of_memory(error) or isinstance(error, UnrecordableError):
+            known = isinstance(error, UnrecordableError | UncompilableError)
+            if known or out_of_memory(error):
                 raise
             raise UnrecordableError("fails", f"Replayed, it raised {error!r}.") from error
         image = image[:count].reshape(*shape, -1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from app.engine import plan as planning
 from app.engine.certificate import Certificate, certify
+from app.engine.compiled import UncompilableError
 from app.engine.errors import DisagreementError, RenderError, StrategyError
 from app.engine.findings import Finding
 from app.engine.loop import Arrays, Loop
@@ -134,8 +135,8 @@ def sensitivity_map(
             method = with_recording(loaded, task, method, PROMPT)
         try:
             result = _computed(loaded, task, budget, method, out, progress, cancelled)
-        except UnrecordableError as unrecordable:
-            method = method.eager(loaded, task, str(unrecordable))
+        except (UncompilableError, UnrecordableError) as error:
+            method = method.plainer(loaded, task, str(error))
         except (RenderError, StrategyError) as error:
             strategy = method.verdict.strategy
             if task.strategy != AUTO or strategy in LAST:
@@ -170,7 +171,7 @@ def _reconsidered(
         return None
     if method.recordings:
         why = f"Replayed, it disagrees with differences ({certificate.doubts[0].code})."
-        return method.eager(loaded, task, why)
+        return method.plainer(loaded, task, why)
     if task.strategy != AUTO:
         raise DisagreementError(refusal(loaded, certificate, task.strategy))
     # The method was found at other values of the parameters, and does not hold at these.
@@ -217,8 +218,7 @@ def _computed(
     if together:
         plan = replace(plan, tangents=task.tangents)
     with few_threads(tiles.loaded):
-        if not tiles.holds():
-            raise UnrecordableError("differs", "Replayed at these values, its image differs.")
+        tiles.hold()
     marks.append(time.perf_counter())
     loop = Loop(tiles, out, plan)
     for done in loop.bands(cancelled):

@@ -1,13 +1,15 @@
 """What is compiled: a recording's work on a tile as plain data, and the proof of its kernel."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from app.engine import MOST, Method, Needs, Task, find_method
+from app.engine import MOST, Method, Needs, Task, find_method, sensitivity_map
 from app.engine.adopt import given_to
 from app.engine.calibration import smallest
 from app.engine.compiled import Kernel, Source, UncompilableError, pack, prove
@@ -184,3 +186,37 @@ def test_a_package_that_cannot_be_loaded_says_so(tmp_path: Path) -> None:
     path.write_bytes(b"no package")
     with pytest.raises(UncompilableError, match="does not run"):
         adopt(loaded, task, method, recording, path, Needs(0.0, 32.0))
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["image", "tangent"])
+def test_a_kernel_that_fails_at_some_values_gives_way_to_its_recording(part: int) -> None:
+    loaded = disc.load("cpu", torch.float32)
+    task = task_of(loaded, wrt="radius")
+    method, recording = recorded(loaded, task)
+    good = interpreted(Source.of(recording))
+
+    def package(x: Tensor, y: Tensor, *taken: Tensor) -> tuple[Tensor, ...]:
+        found = list(good.package(x, y, *taken))
+        found[part] = found[part] * 1.2
+        return tuple(found)
+
+    kernel = Kernel(good.source, package)
+    spoilt = replace(method, recordings=(recording.by(kernel),))
+    result = sensitivity_map(loaded, task, method=spoilt)
+    assert result.tiles == "recorded"
+    assert np.array_equal(result.maps[0], sensitivity_map(loaded, task).maps[0])
+    # What is known from now on.
+    assert result.method.recordings[0].kernel is None
+
+
+def test_a_kernel_that_raises_gives_way_to_its_recording() -> None:
+    loaded = disc.load("cpu", torch.float32)
+    task = task_of(loaded, wrt="radius")
+    method, recording = recorded(loaded, task)
+
+    def package(*_: Tensor) -> tuple[Tensor, ...]:
+        raise RuntimeError("no such instruction")
+
+    kernel = Kernel(Source.of(recording), package)
+    spoilt = replace(method, recordings=(recording.by(kernel),))
+    assert sensitivity_map(loaded, task, method=spoilt).tiles == "recorded"

@@ -83,7 +83,7 @@ def test_a_map_is_replayed_and_says_so() -> None:
     task = at(loaded, "radius")
     method = find_method(loaded, task)
     recorded = sensitivity_map(loaded, task, method=method)
-    eager = sensitivity_map(loaded, task, method=method.eager(loaded, task, "for a comparison"))
+    eager = sensitivity_map(loaded, task, method=method.plainer(loaded, task, "for a comparison"))
     assert recorded.tiles == "recorded"
     assert eager.tiles == "eager"
     assert recorded.values is not None and eager.values is not None

@@ -178,7 +178,7 @@ def test_what_cannot_be_recorded_for_one_frame_costs_there_what_the_renderer_cos
     result = sensitivity_map(loaded, other, method=method)
     assert result.tiles == "eager"
     assert "reads a number" in result.method.unrecorded
-    assert result.method.cost == method.eager(loaded, other, "for a comparison").cost
+    assert result.method.cost == method.plainer(loaded, other, "for a comparison").cost
 
 
 # --- what once gave a wrong map -------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_other_values_than_were_recorded_give_the_renderers_own_map(
     method = find_method(loaded, first)
     then = task_of(loaded, wrt, size=(80, 64), gain=gain)
     result = sensitivity_map(loaded, then, method=method)
-    right = sensitivity_map(loaded, then, method=method.eager(loaded, then, "for a comparison"))
+    right = sensitivity_map(loaded, then, method=method.plainer(loaded, then, "for a comparison"))
     assert np.array_equal(result.image, right.image)
     if wrt:
         assert result.values is not None and right.values is not None

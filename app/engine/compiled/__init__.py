@@ -4,7 +4,7 @@ from app.engine.compiled.build import Needs, build
 from app.engine.compiled.errors import UncompilableError
 from app.engine.compiled.kernel import Kernel, load_package
 from app.engine.compiled.portable import pack
-from app.engine.compiled.proof import prove
+from app.engine.compiled.proof import near, prove
 from app.engine.compiled.source import Source
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "UncompilableError",
     "build",
     "load_package",
+    "near",
     "pack",
     "prove",
 ]

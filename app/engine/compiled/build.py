@@ -22,6 +22,15 @@ from app.engine.recording.program import program
 TRACED = 32 * LANES
 # At how many its memory is measured.
 MEASURED = (64 * LANES, 256 * LANES)
+SETTINGS = {
+    # The number of threads is chosen anew by whoever calls, not once by whoever compiles.
+    "cpp.dynamic_threads": True,
+    # A product and a sum round once: a twentieth faster, and nearer to the truth.
+    "cpp.enable_floating_point_contract_flag": "fast",
+    # One loop, whose values stay in registers and on the stack: by default a loop has at most 64
+    # nodes, and what goes from one to the next through memory is twenty times the outputs.
+    "max_fusion_size": 1 << 16,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +83,7 @@ def build(
         exported = torch.export.export(
             _Tiled(plain), (*positions(TRACED), *others), dynamic_shapes=shapes, strict=False
         )
-        # The number of threads is chosen anew by whoever calls, not once by whoever compiles.
-        with settings.patch({"cpp.dynamic_threads": True, "cpp.enable_floating_point_contract_flag": "fast"}):
+        with settings.patch(SETTINGS):
             torch._inductor.aoti_compile_and_package(exported, package_path=str(path))
         run = load_package(path)
         small, large = (

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from app.engine.compiled.errors import UncompilableError
 from app.engine.compiled.source import Source
+from app.engine.memory import out_of_memory
 from app.engine.recording import Recording
 from app.engine.recording.graph import Output
 
@@ -40,5 +42,14 @@ class Kernel:
         return self.source.given(recording, inputs, known)
 
     def __call__(self, x: Tensor, y: Tensor, taken: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The image and its tangents at flat positions, a multiple of `LANES`."""
-        return tuple(self.package(x, y, *taken))
+        """The image and its tangents at flat positions, a multiple of `LANES`.
+
+        Raises:
+            UncompilableError: the package raised.
+        """
+        try:
+            return tuple(self.package(x, y, *taken))
+        except Exception as error:
+            if out_of_memory(error):
+                raise
+            raise UncompilableError(f"Compiled, it raised {error!r}.") from error

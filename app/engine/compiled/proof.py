@@ -36,8 +36,13 @@ def prove(kernel: Kernel, recording: Recording, tile: Tile) -> None:
         image, tangents = recording.bind(params, directions)(where, every)
         other, along = recording.by(kernel).bind(params, directions)(where, every)
         for wanted, found in zip((image, *tangents), (other, *along), strict=True):
-            if (off := _share_off(found, wanted)) > STRAY:
+            if (off := share_off(found, wanted)) > STRAY:
                 raise UncompilableError(f"It differs from the recording at {100 * off:.2g} %.")
+
+
+def near(found: Tensor, wanted: Tensor) -> bool:
+    """Whether values are the same but for rounding, and but for stray ones."""
+    return share_off(found, wanted) <= STRAY
 
 
 def _some(recording: Recording, tile: Tile) -> Directions:
@@ -49,7 +54,7 @@ def _some(recording: Recording, tile: Tile) -> Directions:
     return Directions.written(torch.randn((1, size), generator=generator, dtype=torch.float64))
 
 
-def _share_off(found: Tensor, wanted: Tensor) -> float:
+def share_off(found: Tensor, wanted: Tensor) -> float:
     """The part of values that differ by more than rounding; NaN is equal to NaN."""
     size = float(torch.nan_to_num(wanted, posinf=0.0, neginf=0.0).abs().max())
     near = (found - wanted).abs() <= NEAR[wanted.dtype] * size

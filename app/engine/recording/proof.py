@@ -1,5 +1,7 @@
 """Proving a recording: it must give the bits of the renderer itself, where it was not recorded."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -18,6 +20,8 @@ INNER = 0.37
 # Parts of their ranges to which parameters are moved for a look at the image alone, at few pixels.
 FAR = (0.1, 0.9)
 FEW = 64
+
+Same = Callable[[Tensor, Tensor], bool]
 
 
 def prove(recording: Recording, tile: Tile, strategy: Strategy | None, count: int) -> None:
@@ -66,8 +70,14 @@ def positions(tile: Tile, count: int) -> Pixels:
     return flattened(spread(where.width, where.height, device, dtype, count))
 
 
-def same_image(replay: Replay, tile: Tile) -> bool:
-    """Whether a replay has the image of the renderer itself, where that has one."""
+def same_image(replay: Replay, tile: Tile, same: Same | None = None) -> bool:
+    """Whether a replay has the image of the renderer itself, where that has one.
+
+    Args:
+        replay: a recording at the tile's values.
+        tile: a few positions.
+        same: what is taken for the same; to the bit by default.
+    """
     assert isinstance(tile.where, Pixels)  # noqa: S101
     try:
         with torch.no_grad():
@@ -75,7 +85,7 @@ def same_image(replay: Replay, tile: Tile) -> bool:
     except Exception:  # noqa: BLE001 - a renderer may refuse values
         return True
     image, _ = replay(tile.where, slice(0, 1))
-    return _equal(image, wanted)
+    return (same or _equal)(image, wanted)
 
 
 def _same(recording: Recording, tile: Tile, strategy: Strategy | None) -> bool:
