@@ -4,6 +4,7 @@ from app.engine.adopt import adopt, given_to
 from app.engine.allocator import keep_temporaries
 from app.engine.certificate import Certificate
 from app.engine.check import Report, check
+from app.engine.compiled import SETTINGS as COMPILE_SETTINGS
 from app.engine.compiled import Needs, Source, UncompilableError, build, pack
 from app.engine.device import open_device
 from app.engine.errors import (
@@ -35,6 +36,7 @@ from app.engine.text import without_paths
 
 __all__ = [
     "CODES",
+    "COMPILE_SETTINGS",
     "DEFAULT_BUDGET",
     "MOST",
     "STRATEGY_CHOICES",

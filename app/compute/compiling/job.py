@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from app.engine import COMPILE_SETTINGS as SETTINGS
 from app.engine import Recording, Source, pack
 
 # Raised when the same job would now come out as something else.
@@ -44,7 +45,9 @@ class Job:
             "dtype": _short(dtype),
             "device": device.type,
         }
-        told = json.dumps([EDITION, plain, torch.__version__, machine(device)], sort_keys=True)
+        told = json.dumps(
+            [EDITION, SETTINGS, plain, torch.__version__, machine(device)], sort_keys=True
+        )
         return cls(plain, hashlib.sha256(told.encode()).hexdigest()[:32])
 
 
