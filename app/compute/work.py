@@ -3,12 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from mmap import mmap
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.compute.segment import Segment
+Buffer = mmap | NDArray[np.uint8]
+"""Memory that is mapped, or an array of all of it."""
 
 Arrays = dict[str, NDArray[Any]]
 # Arrays start at multiples of a cache line.
@@ -71,13 +73,13 @@ class Work:
         )
         return cls(**{**data, "outputs": outputs})
 
-    def arrays(self, segment: Segment) -> Arrays:
-        """The outputs as views of the segment's memory, by name."""
+    def arrays(self, memory: Buffer) -> Arrays:
+        """The outputs as views of memory that holds them all, by name."""
         found: Arrays = {}
         start = 0
         for output in self.outputs:
             dtype = np.dtype(output.dtype)
-            found[output.name] = np.ndarray(output.shape, dtype, segment.memory, start)
+            found[output.name] = np.ndarray(output.shape, dtype, memory, start)
             start += output.bytes
         return found
 

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import Any
 
 from app.compute.compiling import CompileSettings
@@ -42,6 +43,7 @@ class Channel:
     descriptors: socket.socket
     requests: "queue.Queue[dict[str, Any]]" = field(default_factory=queue.Queue)
     cancelled: set[int] = field(default_factory=set)
+    segments: dict[int, Segment] = field(default_factory=dict)
 
     def listen(self) -> None:
         """Read requests until the server goes; a cancel is noted at once, work is queued."""
@@ -59,10 +61,16 @@ class Channel:
         """Tell the server."""
         self.control.sendall(json.dumps(event).encode() + b"\n")
 
-    def segment(self) -> Segment:
-        """The memory for the next result."""
-        _, (descriptor,), *_ = socket.recv_fds(self.descriptors, 1, 1)
-        return Segment.attach(descriptor)
+    def memory(self, message: Mapping[str, Any]) -> mmap:
+        """The memory for a result; what was mapped before stays mapped, its pages in place."""
+        for number in message["dropped"]:
+            self.segments.pop(number, None)
+        number = message["memory"]
+        if message["fresh"]:
+            _, (descriptor,), *_ = socket.recv_fds(self.descriptors, 1, 1)
+            self.segments[number] = Segment.attach(descriptor)
+            self.segments[number].close_descriptor()
+        return self.segments[number].memory
 
 
 def serve(channel: Channel) -> None:
@@ -143,11 +151,11 @@ def probe(studio: Studio, channel: Channel, name: str, wrt: str) -> None:
 def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None:
     """Compute one piece of work and send its outcome."""
     id_ = message["id"]
-    segment = channel.segment()
+    memory = channel.memory(message)
     try:
         outcome: dict[str, Any] = {
             "event": "done",
-            "facts": done(studio, channel, id_, Work.from_json(message["work"]), segment),
+            "facts": done(studio, channel, id_, Work.from_json(message["work"]), memory),
         }
     except (EngineError, RendererError) as error:
         outcome = {
@@ -172,20 +180,17 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
             "message": "The worker made a mistake; it has been logged.",
         }
     finally:
-        segment.close_descriptor()
         channel.cancelled.discard(id_)
     channel.send(id=id_, **outcome)
 
 
-def done(
-    studio: Studio, channel: Channel, id_: int, work: Work, segment: Segment
-) -> dict[str, Any]:
+def done(studio: Studio, channel: Channel, id_: int, work: Work, memory: mmap) -> dict[str, Any]:
     """Do the work, telling of its progress; what is to be said of it."""
 
     def progress(done: int, total: int) -> None:
         channel.send(event="progress", id=id_, done=done, total=total)
 
-    run = Run(work.arrays(segment), progress, lambda: id_ in channel.cancelled)
+    run = Run(work.arrays(memory), progress, lambda: id_ in channel.cancelled)
     return KINDS[work.kind](studio, work, run)
 
 

@@ -45,7 +45,7 @@ def adopt(
     few = spread(task.width, task.height, loaded.device, loaded.dtype)
     tile = Tile(loaded, few, params, task.moving, task.seed)
     try:
-        kernel = Kernel(Source.of(recording), load_package(path))
+        kernel = Kernel(Source.of(recording), load_package(path, loaded.device))
         prove(kernel, recording, tile)
         compiled = recording.by(kernel)
         tiles = Prepared.prepare(loaded, task, method.verdict, compiled)

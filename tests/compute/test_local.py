@@ -179,7 +179,8 @@ def test_fifty_abandoned_maps_leave_nothing_behind(strict: Server) -> None:
     assert_right(strict.map("paced", GAIN))
     until(lambda: strict.descriptors() <= before)
     held = [str(p.readlink()) for p in Path(f"/proc/{strict.worker}/fd").iterdir()]
-    assert sum("sensmap" in target for target in held) <= 1
+    # What a few that waited at a time had is kept for the next, and not that of fifty.
+    assert sum("sensmap" in target for target in held) <= 10
     log = strict.log.read_text()
     assert "Traceback" not in log
     assert "Task exception" not in log
@@ -303,5 +304,5 @@ def test_a_backend_that_cannot_start_a_process_tries_again(
 
 def test_a_result_for_which_there_is_no_room_is_refused_for_now() -> None:
     with pytest.raises(local.WorkFailedError, match="no room") as caught:
-        local._segment(1 << 62)
+        local.LocalBackend(local.LocalSettings(device="cpu", budget=1))._memory(1 << 62)
     assert caught.value.code == "no_room"

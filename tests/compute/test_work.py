@@ -56,7 +56,7 @@ def test_a_map_has_the_shape_of_the_image_and_of_what_it_is_of() -> None:
 def test_outputs_fill_their_memory_without_touching(width: int, dtype: str, size: int) -> None:
     sent = asked("colour", "radius", width=width, dtype=dtype)
     segment = Segment.create(sent.total_bytes)
-    arrays = sent.arrays(segment)
+    arrays = sent.arrays(segment.memory)
     for number, array in enumerate(arrays.values()):
         assert array.dtype == np.dtype(dtype)
         assert array.ctypes.data % 64 == 0
@@ -73,7 +73,7 @@ def test_outputs_may_have_dtypes_of_their_own() -> None:
         Output("labels", (3, 3), "int16"), Output("image", (3, 3, 1), "float32"),
     ))  # fmt: skip
     segment = Segment.create(sent.total_bytes)
-    assert {name: str(array.dtype) for name, array in sent.arrays(segment).items()} == {
+    assert {name: str(array.dtype) for name, array in sent.arrays(segment.memory).items()} == {
         "labels": "int16",
         "image": "float32",
     }

@@ -13,9 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.compute.backends._contract import Catalogue, Progress
 from app.compute.compiling import CompileSettings
 from app.compute.errors import NotReadyError, WorkerDiedError, WorkFailedError
+from app.compute.pool import Pool
 from app.compute.segment import Segment
 from app.compute.work import Result, Work
 from renderers import Spec
@@ -59,6 +63,8 @@ class _Running:
 
     outcome: "asyncio.Future[dict[str, Any]]"
     progress: Progress
+    # Not given to another result before the worker has let go of it, whoever has gone.
+    memory: NDArray[np.uint8] | None = None
 
 
 class LocalBackend:
@@ -75,6 +81,9 @@ class LocalBackend:
         self._descriptors: socket.socket | None = None
         self._running: dict[int, _Running] = {}
         self._ids = itertools.count(1)
+        self._pool = Pool()
+        # Numbers of the memory that the worker of now has.
+        self._shared: set[int] = set()
         self._skip: dict[str, str] = {}
         self._loading = ""
 
@@ -91,6 +100,7 @@ class LocalBackend:
         self._kill()
         if self._process:
             await self._process.wait()
+        self._pool.close()
 
     async def replace(self) -> None:
         """Kill the worker; the keeper brings up another."""
@@ -101,24 +111,32 @@ class LocalBackend:
         if self.catalogue is None or self._writer is None or self._descriptors is None:
             raise NotReadyError(self.trouble)
         id_ = next(self._ids)
-        segment = _segment(work.total_bytes)
+        number, segment = self._memory(work.total_bytes)
         outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._running[id_] = _Running(outcome, progress)
         try:
-            socket.send_fds(self._descriptors, [b"s"], [segment.descriptor])
-            self._send(do="work", id=id_, work=work.to_json())
+            fresh = number not in self._shared
+            if fresh:
+                socket.send_fds(self._descriptors, [b"s"], [segment.descriptor])
+                self._shared.add(number)
+            dropped = self._pool.dropped()
+            self._shared.difference_update(dropped)
+            self._send(do="work", id=id_, work=work.to_json(), memory=number, fresh=fresh,
+                       dropped=dropped)  # fmt: skip
         except OSError as error:
+            self._pool.put(number, segment)
             self._running.pop(id_)
             # Before the end of the line is read: a retry must wait for the next worker.
             self.catalogue = None
             self._kill()
             raise WorkerDiedError("The worker process is gone.") from error
-        finally:
-            segment.close_descriptor()
+        # From here on it is given back when nobody has an array of it any more.
+        whole = self._pool.lend(number, segment)
+        self._running[id_].memory = whole
         event = await self._outcome(id_, outcome)
         if event["event"] == "failed":
             raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
-        return Result(work=work, arrays=work.arrays(segment), facts=event["facts"])
+        return Result(work=work, arrays=work.arrays(whole), facts=event["facts"])
 
     async def _outcome(self, id_: int, outcome: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
         """Wait for the worker's word, also when the caller has gone: then the device is free."""
@@ -130,6 +148,15 @@ class LocalBackend:
             with contextlib.suppress(WorkerDiedError):
                 await asyncio.shield(outcome)
             raise
+
+    def _memory(self, size: int) -> tuple[int, Segment]:
+        """Memory for a result."""
+        try:
+            return self._pool.take(size)
+        except OSError as error:
+            raise WorkFailedError(
+                f"The server has no room for a result of {size} bytes just now.", code="no_room"
+            ) from error
 
     def _send(self, **message: Any) -> None:
         if self._writer is None or self._writer.is_closing():
@@ -202,6 +229,7 @@ class LocalBackend:
             ours.pop_all()  # from here on, they are closed at the worker's end
         reader, self._writer = await asyncio.open_connection(sock=control, limit=LINE_BYTES)
         self._loading = ""
+        self._shared.clear()
         self._send(
             do="setup",
             device=self.settings.device,
@@ -255,15 +283,6 @@ class LocalBackend:
                 )
                 # Nobody may be waiting any more; an exception that no one reads is a warning.
                 item.outcome.exception()
-
-
-def _segment(size: int) -> Segment:
-    try:
-        return Segment.create(size)
-    except OSError as error:
-        raise WorkFailedError(
-            f"The server has no room for a result of {size} bytes just now.", code="no_room"
-        ) from error
 
 
 def _cause(status: int) -> str:

@@ -85,7 +85,7 @@ def build(
         )
         with settings.patch(SETTINGS):
             torch._inductor.aoti_compile_and_package(exported, package_path=str(path))
-        run = load_package(path)
+        run = load_package(path, device)
         small, large = (
             _peak(lambda count=count: run(*positions(count), *others), device)
             - 2 * count * dtype.itemsize

@@ -17,9 +17,16 @@ from app.engine.recording.graph import Output
 Package = Callable[..., Sequence[Tensor]]
 
 
-def load_package(path: Path) -> Package:
+def load_package(path: Path, device: torch.device) -> Package:
     """A package as a function of the positions and of what its source takes."""
-    package: Package = torch._inductor.aoti_load_package(str(path))
+    index = -1 if device.index is None else device.index
+    # What `aoti_load_package` wraps; its walk over nested arguments takes as long as a small tile.
+    loader = torch._C._aoti.AOTIModelPackageLoader(str(path), "model", False, 1, index)
+
+    def package(*tensors: Tensor) -> Sequence[Tensor]:
+        found: Sequence[Tensor] = loader.boxed_run(list(tensors))
+        return found
+
     return package
 
 
