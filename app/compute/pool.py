@@ -14,6 +14,8 @@ from app.compute.segment import Segment
 
 # Idle memory that is kept for the next result.
 IDLE_BYTES = 256 << 20
+# And so many pieces: each holds two descriptors.
+IDLE_PIECES = 4
 # A result is given memory of up to so many times its size.
 ROOMY = 2
 
@@ -76,7 +78,7 @@ class Pool:
             number, segment = self._returned.popleft()
             self._idle[number] = segment
         held = sum(len(segment.memory) for segment in self._idle.values())
-        while self._idle and held > self.idle_bytes:
+        while self._idle and (held > self.idle_bytes or len(self._idle) > IDLE_PIECES):
             number, segment = self._idle.popitem(last=False)
             held -= len(segment.memory)
             segment.close_descriptor()
