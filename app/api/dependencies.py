@@ -81,6 +81,7 @@ def frame_of(asked: ImageRequest) -> Frame:
         height=asked.height,
         seed=asked.seed,
         dtype=asked.dtype,
+        stride=asked.stride if isinstance(asked, MapRequest) else 1,
     )
 
 

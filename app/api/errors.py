@@ -48,6 +48,7 @@ STATUS: Sequence[tuple[type[Exception], int]] = (
 # What the worker found out, where 502 does not tell it well.
 FAILED_STATUS: Mapping[str, int] = {
     "bad_noise": 422,
+    "not_sparse": 422,
     "not_square": 422,
     "unknown_method": 422,
     "passes_out_of_range": 422,

@@ -91,6 +91,13 @@ class MapRequest(ImageRequest, Drawing):
     certify: StrictBool = Field(
         True, description="whether the map is compared with differences, and refused if wrong"
     )
+    stride: Whole = Field(
+        1,
+        ge=1,
+        le=64,
+        description="every so many rows and columns of the frame are computed, from the first on: "
+        "a coarse map first, of a renderer of kind `pixel`",
+    )
 
 
 class Moving(BaseModel):

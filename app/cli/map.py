@@ -1,5 +1,6 @@
 """`sensmap map`: compute a map and write it to files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -43,6 +44,9 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
     image: Annotated[
         Path | None, typer.Option(help="File for the primal image; its suffix is the format.")
     ] = None,
+    stride: Annotated[
+        int, typer.Option(min=1, max=64, help="Compute every so many rows and columns.")
+    ] = 1,
     seed: Seed = 0,
     dtype: Dtype = "float32",
     strategy: Strategy = "auto",
@@ -80,8 +84,8 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
         source = find(target, files or ())
         spec, name = source.spec, source.spec.name
         subject = asked.subject(spec)
-        work = maps.work(spec, asked.frame(), subject, second=second, strategy=strategy,
-                         certify=certify)  # fmt: skip
+        frame = replace(asked.frame(), stride=stride)
+        work = maps.work(spec, frame, subject, second=second, strategy=strategy, certify=certify)
         with progress_bar(f"d({name})/d({', '.join(subject.names)})") as rows:
             result = compute(source, work, device=open_device(device), progress=rows,
                              budget=Settings().memory_budget,
@@ -89,8 +93,9 @@ def map_command(  # noqa: PLR0913 - one argument is one option of the command li
         if not outputs:
             path = Path(f"{name}_map.png")
             outputs = [(path, format_of(path))]
+        said = asked.request(spec) | ({"stride": stride} if stride > 1 else {})
         for path, form in outputs:
-            write(path, document(result, spec, form, drawn, asked.request(spec)))
+            write(path, document(result, spec, form, drawn, said))
         if image_output:
             write(image_output[0], image_output[1].encode_image(result.arrays["image"], {}))
         report(result.facts, [path for path, _ in outputs])

@@ -15,6 +15,7 @@ from app.engine.errors import (
     EngineError,
     RenderError,
     StrategyError,
+    StrideError,
     UnknownStrategyError,
 )
 from app.engine.findings import CODES, Finding
@@ -62,6 +63,7 @@ __all__ = [
     "Source",
     "Statistics",
     "StrategyError",
+    "StrideError",
     "Task",
     "UncompilableError",
     "UnknownStrategyError",

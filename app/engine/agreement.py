@@ -82,6 +82,7 @@ def compare(
     values: Float[Tensor, "*pixels channels"],
     error: Tensor | float,
     dtype: torch.dtype,
+    rounding: Tensor | float = 0.0,
 ) -> Agreement:
     """Compare a tangent with differences; the channels of a pixel are judged together.
 
@@ -90,6 +91,8 @@ def compare(
         values: the same by differences.
         error: what these may be off by.
         dtype: the arithmetic that the tangent was computed in.
+        rounding: what differences cannot see, however sure they are of themselves: where an image
+            does not change by its last place, a derivative is no zero.
     """
     tangent = tangent.to(values.dtype)
     moved = values.abs()
@@ -101,7 +104,7 @@ def compare(
     if int(broken.any(-1).sum()) <= BROKEN * int(sure.any(-1).sum()):
         # Here and there, as on the tip of a cone, NaN is an answer: it is counted and shown.
         broken = torch.zeros_like(broken)
-    wrong = broken | (sure & (off > TOLERANCE[dtype] * weight + SAFETY * error))
+    wrong = broken | (sure & (off > TOLERANCE[dtype] * weight + SAFETY * (error + rounding)))
     lost = wrong & (tangent == 0)
     return Agreement(
         checked=sure.any(-1),

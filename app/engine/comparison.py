@@ -9,7 +9,7 @@ from torch import Tensor
 
 from app.engine.agreement import Agreement, compare, grossly_off
 from app.engine.differences import Difference, difference
-from app.engine.extrapolation import Estimate, estimate
+from app.engine.extrapolation import Estimate, estimate, rounding
 from app.engine.strategies import Strategy
 from app.engine.strategies.finite_difference import finite_difference
 from app.engine.tile import Tile
@@ -104,13 +104,17 @@ def compared(asked: Question) -> Comparison:
     """Compare with one difference, and where that raises a doubt, with a ladder of them."""
     here = asked.image.to(asked.direction.dtype)
     once = difference(asked.exact, asked.direction, asked.step, here)
-    agreement = compare(asked.tangent, once.values, 0.0, asked.tile.loaded.dtype)
+    agreement = compare(
+        asked.tangent, once.values, 0.0, asked.tile.loaded.dtype, rounding(here, asked.step)
+    )
     none = torch.zeros_like(agreement.wrong)
     if not bool(agreement.wrong.any()) and not _gaping(asked, once):
         return Comparison(agreement, none, none)
     # One step may err by itself; a ladder of them knows by how much.
     sure = estimate(asked.exact, asked.direction)
-    agreement = compare(asked.tangent, sure.values, sure.error, asked.tile.loaded.dtype)
+    agreement = compare(
+        asked.tangent, sure.values, sure.error, asked.tile.loaded.dtype, sure.rounding
+    )
     found = Comparison(agreement, sure.creased | (sure.kinked & agreement.wrong), none)
     return replace(found, imprecise=_imprecise(asked, found.wrong, sure))
 

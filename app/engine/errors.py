@@ -6,6 +6,7 @@ EngineError
 ├── StrategyError           a strategy cannot differentiate this renderer
 ├── DisagreementError       a strategy that was asked for gives a wrong map
 ├── RenderError             the renderer raised while it was evaluated or differentiated
+├── StrideError             no pixel of a map can be left out
 ├── RegionError             a region that a probe cannot look at
 ├── DeviceMemoryError       the smallest tile does not fit on the device
 └── CancelledError          the caller asked to stop
@@ -55,6 +56,13 @@ class RenderError(EngineError):
     """The renderer raised while it was evaluated or differentiated."""
 
     code = "renderer_failed"
+
+
+class StrideError(EngineError):
+    """No pixel of a map can be left out."""
+
+    code = "not_sparse"
+    field = "stride"
 
 
 class RegionError(EngineError):

@@ -51,6 +51,11 @@ class Estimate:
     here: Float[Tensor, "*pixels channels"]
 
     @property
+    def rounding(self) -> Tensor:
+        """The derivative of which the largest step shows nothing."""
+        return rounding(self.here, self.steps[0])
+
+    @property
     def leap(self) -> Tensor:
         """The smallest change of the image that a step makes, of those that make one, or 0."""
         change = self.plain.abs() * 2 * column(self.steps, self.plain)
@@ -91,6 +96,11 @@ def estimate(tile: Tile, direction: Tensor, *, deep: bool = False) -> Estimate:
         plain=plain,
         here=here,
     )
+
+
+def rounding(here: Tensor, step: float) -> Tensor:
+    """The derivative that changes an image by less than its last place over a step."""
+    return torch.nan_to_num(here.abs() * torch.finfo(here.dtype).eps / step, posinf=0.0)
 
 
 def column(steps: tuple[float, ...], plain: Tensor) -> Tensor:

@@ -45,7 +45,7 @@ class Loop:
 
     def bands(self, cancelled: Callable[[], bool]) -> Iterator[int]:
         """Compute band after band; yields the rows done so far."""
-        height = self.tiles.task.height
+        height = self.tiles.task.rows
         start = 0
         while start < height:
             band = Band(start, min(start + self.plan.rows, height))
@@ -90,7 +90,7 @@ class Loop:
             smaller = self.plan.halved(whole=self.tiles.whole)
             if smaller is None:
                 raise DeviceMemoryError(
-                    f"One row of {self.tiles.task.width} pixels does not fit in the memory of "
+                    f"One row of {self.tiles.task.columns} pixels does not fit in the memory of "
                     f"{self.tiles.loaded.device}. Ask for a narrower frame."
                 ) from error
             self.plan, self.halvings = smaller, self.halvings + 1

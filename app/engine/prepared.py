@@ -9,7 +9,7 @@ from torch import Tensor
 from app.engine.compiled import UncompilableError, near
 from app.engine.directions import Directions
 from app.engine.evaluate import evaluate, flattened
-from app.engine.frame import Band, window
+from app.engine.frame import Band, Window, window
 from app.engine.ladder import Verdict
 from app.engine.memory import out_of_memory
 from app.engine.recording import Recording, Replay, UnrecordableError, same_image
@@ -101,9 +101,13 @@ class Prepared:
         with rendering(self.loaded):
             return self._evaluate(band, chunk)
 
-    def _replayed(self, replay: Replay, band: Band, chunk: slice) -> tuple[Tensor, Pieces]:
+    def _window(self, band: Band) -> Window:
         task, loaded = self.task, self.loaded
-        asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
+        size = (task.width, task.height)
+        return window(loaded.spec, *size, band, loaded.device, loaded.dtype, task.stride)
+
+    def _replayed(self, replay: Replay, band: Band, chunk: slice) -> tuple[Tensor, Pieces]:
+        asked = self._window(band)
         assert isinstance(asked.where, Pixels)  # noqa: S101 - nothing else is recorded
         shape, count = asked.where.shape, asked.where.x.numel()
         try:
@@ -118,8 +122,7 @@ class Prepared:
         return image, tuple(part[:, :count].reshape(len(part), *shape, -1) for part in tangents)
 
     def _evaluate(self, band: Band, chunk: slice) -> tuple[Tensor, Pieces]:
-        task, loaded = self.task, self.loaded
-        asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
+        task, loaded, asked = self.task, self.loaded, self._window(band)
         if self.strategy is None:
             with torch.no_grad():
                 image = evaluate(loaded, asked.where, self.params, task.seed)

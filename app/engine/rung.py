@@ -56,7 +56,9 @@ def attempt(rung: str, trial: Trial, reference: Estimate) -> Attempt:
             raise
         return Attempt(failure=f"{type(error).__name__}: {error}", reason=explain(error))
     tangent = tangents[0]
-    agreement = compare(tangent, reference.values, reference.error, trial.tile.loaded.dtype)
+    agreement = compare(
+        tangent, reference.values, reference.error, trial.tile.loaded.dtype, reference.rounding
+    )
     if agreement.right:
         extra = () if agreement.judged else (Finding(code="unverified"),)
         return Attempt(verdict=kept(strategy, trial, tangent, agreement, extra))

@@ -10,14 +10,14 @@ from torch import Tensor
 from app.engine.chosen import SMALL, Floats, chosen, spanned, steep, telling_rows
 from app.engine.comparison import Comparison, Question, compared, joined_comparisons
 from app.engine.differences import FIRST, inwards, mixed, scale_of
-from app.engine.frame import Band, window
+from app.engine.frame import Band, at_pixels, window
 from app.engine.jumps import NOTABLE, NUDGES, moving_jumps
 from app.engine.loop import Arrays
 from app.engine.memory import out_of_memory
 from app.engine.prepared import Prepared
 from app.engine.strategies.finite_difference import finite_difference
 from app.engine.tile import Tile
-from app.engine.trial import at_pixels, try_out
+from app.engine.trial import try_out
 from app.engine.verdict import Verdict
 from renderers import Frame, Pixels
 
@@ -51,7 +51,8 @@ def on_pixels(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
     task, loaded = tiles.task, tiles.loaded
     weights, _ = mixed(_tile(tiles, NOWHERE), tiles.directions)
     rows, columns = chosen(out, weights.numpy())
-    where = at_pixels(rows, columns, task.width, task.height, loaded.device, loaded.dtype)
+    pixels = (rows * task.stride, columns * task.stride)
+    where = at_pixels(*pixels, task.width, task.height, loaded.device, loaded.dtype)
     tile = _tile(tiles, where)
     asked = _question(tiles, out, verdict, tile, rows, columns)
     return Sampled(_strictly(asked), _jumps(asked, out, rows, columns), rows, columns)

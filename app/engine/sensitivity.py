@@ -19,6 +19,7 @@ from app.engine.plan import Plan
 from app.engine.prepared import Prepared
 from app.engine.recording import PROMPT, UnrecordableError
 from app.engine.search import afterwards, find_method
+from app.engine.sparse import sparse
 from app.engine.statistics import Statistics, combined
 from app.engine.strategies import AUTO
 from app.engine.strategies.edge import edge
@@ -91,7 +92,7 @@ class SensitivityMap:
 def allocate(loaded: Loaded, task: Task) -> Arrays:
     """Arrays of the right shapes and dtype for a task, not yet filled."""
     dtype = np.float64 if loaded.dtype is torch.float64 else np.float32
-    shape = (task.height, task.width, len(loaded.spec.channels))
+    shape = (task.rows, task.columns, len(loaded.spec.channels))
     maps = tuple(np.empty(shape + behind, dtype) for behind in task.subject.shapes)
     return Arrays(image=np.empty(shape, dtype), maps=maps)
 
@@ -125,7 +126,9 @@ def sensitivity_map(
         StrategyError: the strategy that was asked for cannot differentiate this renderer.
         DisagreementError: the strategy that was asked for gives a wrong map.
         UnknownStrategyError: there is no such strategy.
+        StrideError: no pixel can be left out.
     """
+    sparse(loaded, task)
     out = out or allocate(loaded, task)
     method = method or find_method(loaded, task)
     wrong: dict[str, str] = {}
@@ -162,7 +165,7 @@ def _reconsidered(
     certificate, method = result.certificate, result.method
     if certificate is None:
         return None
-    if certificate.blind and task.strategy == AUTO:
+    if certificate.blind and task.strategy == AUTO and task.stride == 1:
         # All that moves is edges: the derivative of pixels' averages is the only answer.
         said = [each for each in certificate.findings if each.code != FOLLOWED.code]
         edges = replace(method.verdict, strategy=edge.name, findings=(*said, FOLLOWED))
@@ -203,13 +206,14 @@ def _computed(
     marks, verdict = [time.perf_counter()], method.verdict
     recording = method.recording(task)
     tiles = Prepared.prepare(loaded, task, verdict, recording)
+    sparse(tiles.loaded, task)
     # One that gives all derivatives at once gains nothing by being asked for some of them.
     together = tiles.strategy is not None and tiles.strategy.gradient is not None
     most = task.tangents if recording else min(task.tangents, verdict.at_once or task.tangents)
     plan = planning.choose(
         method.cost,
-        width=task.width,
-        height=task.height,
+        width=task.columns,
+        height=task.rows,
         tangents=1 if together else most,
         budget=budget,
         device=loaded.device,
@@ -223,7 +227,7 @@ def _computed(
     loop = Loop(tiles, out, plan)
     for done in loop.bands(cancelled):
         if progress:
-            progress(done, task.height)
+            progress(done, task.rows)
     marks.append(time.perf_counter())
     each = loop.statistics
     with few_threads(tiles.loaded):

@@ -9,6 +9,7 @@ from app.engine.loop import Arrays
 from app.engine.method import Method
 from app.engine.search import find_method
 from app.engine.sensitivity import Progress, SensitivityMap, allocate, sensitivity_map
+from app.engine.sparse import sparse
 from app.engine.strategies import AUTO
 from app.engine.strategies.edge import edge
 from app.engine.strategies.finite_difference import finite_difference
@@ -46,6 +47,7 @@ def sensitivity_maps(
         progress: told after each band.
         cancelled: asked before each tile.
     """
+    sparse(loaded, task)
     out = out or allocate(loaded, task)
     methods = {} if methods is None else methods
 

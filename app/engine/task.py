@@ -25,6 +25,7 @@ class Task:
         seed: seed of a random renderer.
         strategy: name of the strategy, or `auto`.
         certify: whether the maps are to be compared with differences.
+        stride: every so many rows and columns of the frame are computed, from the first on.
     """
 
     params: Mapping[str, Tensor]
@@ -34,6 +35,17 @@ class Task:
     seed: int = 0
     strategy: str = "auto"
     certify: bool = True
+    stride: int = 1
+
+    @property
+    def rows(self) -> int:
+        """How many rows are computed."""
+        return -(-self.height // self.stride)
+
+    @property
+    def columns(self) -> int:
+        """How many columns are computed."""
+        return -(-self.width // self.stride)
 
     @property
     def moving(self) -> tuple[str, ...]:

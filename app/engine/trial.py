@@ -8,7 +8,7 @@ from torch import Tensor
 
 from app.engine.differences import mixed
 from app.engine.directions import Directions
-from app.engine.frame import Band, window
+from app.engine.frame import Band, at_pixels, window
 from app.engine.task import Task
 from app.engine.tile import Tile
 from renderers import Frame, Loaded, Pixels
@@ -106,18 +106,3 @@ def spread(
     columns = ((index * 0.7548776662466927) % 1 * width).long()
     rows = ((index * 0.5698402909980532) % 1 * height).long()
     return at_pixels(rows, columns, width, height, device, dtype)
-
-
-def at_pixels(
-    rows: Tensor,
-    columns: Tensor,
-    width: int,
-    height: int,
-    device: torch.device,
-    dtype: torch.dtype,
-) -> Pixels:
-    """The centres of some pixels of a frame, with the bits that the whole frame gives them."""
-    pitch = 2.0 / min(width, height)
-    x = (columns.to(device, dtype) + (0.5 - width / 2)) * pitch
-    y = ((height / 2 - 0.5) - rows.to(device, dtype)) * pitch
-    return Pixels(x, y, width, height)

@@ -54,6 +54,27 @@ def test_a_map_cut_into_many_bands_has_the_values_of_its_closed_form(server: Ser
     assert_close(load(answer), disc_map(400, 300, 0.6), CLOSED_FORM_FLOAT32)
 
 
+@pytest.mark.parametrize("stride", [2, 7])
+def test_a_coarse_map_leaves_pixels_out(server: Server, stride: int) -> None:
+    whole = load(server.map("disc", SMALL))
+    coarse = load(server.map("disc", {**SMALL, "stride": stride}))
+    assert np.array_equal(coarse, whole[::stride, ::stride])
+    picture = server.map("disc", {**SMALL, "stride": stride}, "png")
+    with Image.open(io.BytesIO(picture.content)) as drawn:
+        assert drawn.size == coarse.shape[1::-1]
+
+
+@pytest.mark.parametrize("stride", [0, 65, 1.5, True, "2"])
+def test_a_stride_that_is_none_is_refused(server: Server, stride: object) -> None:
+    answer = server.map("disc", {**SMALL, "stride": stride})
+    assert problem(answer, 422, "invalid_field")["field"] == "stride"
+
+
+def test_a_renderer_of_whole_rows_leaves_no_pixel_out(server: Server) -> None:
+    answer = server.map("isp", {"wrt": "gamma", "width": 16, "height": 16, "stride": 2})
+    assert problem(answer, 422, "not_sparse")["field"] == "stride"
+
+
 def test_every_wrong_value_of_a_parameter_would_be_noticed(server: Server) -> None:
     values = load(server.map("disc", {**SMALL, "params": {"radius": 0.6001}}))
     with pytest.raises(AssertionError):

@@ -27,6 +27,7 @@ class Frame:
         height: height of the frame in pixels.
         seed: seed of a random renderer.
         dtype: `float32` or `float64`.
+        stride: every so many rows and columns of it are computed.
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class Frame:
     height: int
     seed: int = 0
     dtype: str = "float32"
+    stride: int = 1
 
 
 def work(
@@ -59,7 +61,8 @@ def work(
         ParameterError: a parameter, or a value of one, that the renderer does not have.
     """
     spec.bind(frame.params)
-    shape = (frame.height, frame.width, len(spec.channels))
+    rows, columns = (-(-side // frame.stride) for side in (frame.height, frame.width))
+    shape = (rows, columns, len(spec.channels))
     outputs = [Output("image", shape, frame.dtype)]
     outputs += [
         Output(name, shape + behind, frame.dtype)
@@ -75,6 +78,7 @@ def work(
             "width": frame.width,
             "height": frame.height,
             "seed": frame.seed,
+            "stride": frame.stride,
             "second": _second(spec, second),
             "strategy": strategy,
             "certify": certify,
@@ -131,6 +135,7 @@ def task_of(asked: Mapping[str, Any], spec: Spec) -> Task:
         width=asked["width"],
         height=asked["height"],
         seed=asked["seed"],
+        stride=asked.get("stride", 1),
         strategy=asked["strategy"],
         certify=asked["certify"],
     )

@@ -8,9 +8,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from app.engine.evaluate import evaluate
-from app.engine.frame import Band, window
+from app.engine.frame import Band, at_pixels, window
 from app.engine.probing.asked import Asked, Weights
-from app.engine.trial import at_pixels
 from renderers import Frame, Pixels
 
 
