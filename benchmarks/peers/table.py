@@ -107,7 +107,7 @@ def entries(picture: Picture, cores: int, jax: Jax | None, how: str) -> Iterator
 
 def beside(picture: Picture, cores: int, repeats: int, how: str = "recorded") -> Iterator[str]:
     """The table of one picture on so many cores, line by line."""
-    with on_cores(cores) as jax:
+    with on_cores(cores, jax=picture.loaded.device.type == "cpu") as jax:
         lines = list(entries(picture, cores, jax, how))
         taken = turn_by_turn(lines, repeats)
     yield HEAD
@@ -116,10 +116,11 @@ def beside(picture: Picture, cores: int, repeats: int, how: str = "recorded") ->
 
 
 @contextmanager
-def on_cores(cores: int) -> Iterator[Jax | None]:
+def on_cores(cores: int, *, jax: bool = True) -> Iterator[Jax | None]:
     """So many threads for torch, and JAX on as many cores where it is installed."""
-    with threads(cores), nullcontext() if jax_jvp.missing() else jax_jvp.running(cores) as jax:
-        yield jax
+    with_jax = jax and not jax_jvp.missing()
+    with threads(cores), jax_jvp.running(cores) if with_jax else nullcontext() as process:
+        yield process
 
 
 @contextmanager
