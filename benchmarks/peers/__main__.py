@@ -27,6 +27,11 @@ would write it (`benchmarks/peers/`), and was found equal, image and map, before
 of ours are measured warm and without a certificate, through the engine, into arrays of NumPy.
 `the limit` is a kernel of dual numbers for this one derivative, written by hand in C++.
 
+A load above 0 in the line below was others' work on the same cores; it widens the spreads, and it
+stretches what waits for several threads more than what runs on one. Threads of torch and of the
+kernel sleep while they wait (`OMP_WAIT_POLICY=passive`): where they spin, as by default, and others
+want the cores, a map on two threads takes ten to fifty times as long.
+
 It has not been run on a GPU yet: `make gpu` is ready to."""
 
 
@@ -36,6 +41,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--side", type=int, default=2048, help="rows and columns of `sphere`")
     parser.add_argument("--largest", type=int, default=8192, help="side up to which growth is seen")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--cores", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
     parser.add_argument("--how", choices=HOW, default=HOW[0], help="how our own tiles are computed")
     parser.add_argument("--results", action="store_true", help=f"write {RESULTS.name} as well")
     return parser.parse_args()
@@ -43,10 +49,11 @@ def parsed() -> argparse.Namespace:
 
 def report(asked: argparse.Namespace) -> Iterator[str]:
     """The document, line by line as it is measured."""
-    yield f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}"
+    busy = os.getloadavg()[0]
+    yield f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}, load {busy:.1f} before the run"
     missing = [jax_jvp.missing(), "" if limit.compiler() else "There is no g++ here."]
     yield from (f"\nLeft out: {reason}" for reason in missing if reason)
-    for cores in sorted({1, os.cpu_count() or 1}):
+    for cores in asked.cores:
         for name, wrt in limit.PICTURES.items():
             side = asked.side // SMALLER[name]
             yield f"\n## `{name}` d/d({wrt}), {side}x{side}, {_cores(cores)}\n"
@@ -83,8 +90,8 @@ def main() -> None:
     for line in report(asked):
         print(line, flush=True)
         lines.append(line)
-    if asked.results:
-        RESULTS.write_text("\n".join([INTRODUCTION, "", *lines, ""]))
+        if asked.results:  # what has been measured stays if the rest is broken off
+            RESULTS.write_text("\n".join([INTRODUCTION, "", *lines, ""]))
 
 
 if __name__ == "__main__":
