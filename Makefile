@@ -2,8 +2,9 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PORT ?= 8000
+ARGS ?=
 
-.PHONY: help setup demo serve test lint bench docs clean
+.PHONY: help setup demo serve test lint bench gpu docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## / — /'
@@ -30,8 +31,17 @@ lint: setup  ## format, lint and types, as CI checks them
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: setup  ## the ratios that the README claims, measured here
+bench: setup .venv-bench/installed  ## what the README claims, and this project beside its peers; ARGS=--results keeps it
 	$(BIN)/python -m benchmarks
+	OMP_WAIT_POLICY=passive $(BIN)/python -m benchmarks.peers $(ARGS)
+
+.venv-bench/installed: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+gpu: setup  ## on a machine with CUDA, in under five minutes: its tests, the table, memory
+	$(BIN)/python -m benchmarks.gpu
 
 docs: setup  ## rewrite what documents take from the code, and their pictures
 	$(BIN)/python -m docs.generate
@@ -39,4 +49,4 @@ docs: setup  ## rewrite what documents take from the code, and their pictures
 	cd docs/images && ../../$(BIN)/sensmap map sphere --wrt 'light[0]' --size 480x480 --colorbar -o sphere_light.png
 
 clean:  ## remove what the other verbs made
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench demo benchmarks/out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from app.engine import allocate, find_method, sensitivity_map
 from app.engine.jacobian import jacobian_columns
 from benchmarks import machine
-from benchmarks.engine import placed, task_of, touch
+from benchmarks.engine import placed
 from benchmarks.machine import Row
-from renderers import Frame, Pixels
+from benchmarks.peers import backward_loop
+from benchmarks.peers.ours import ours
+from benchmarks.peers.picture import Picture
 
 # The network of a public answer, which names its ends alone, 100 -> 400 and 30,000 times; what lies
 # between them, and how many samples are asked about at once, is ours.
@@ -73,37 +74,22 @@ def column_family(repeats: int) -> Row:
 
 def map_beside_a_loop(side: int, repeats: int) -> Iterator[Row]:
     """A map of the sphere beside a backward pass for every value of the image."""
-    loaded = placed("sphere")
-    task = task_of(loaded, "radius", side)
-    method, out = find_method(loaded, task), allocate(loaded, task)
-    touch(out)
-    ours = median(lambda: sensitivity_map(loaded, task, method=method, out=out), repeats)
-    params = {name: value.float() for name, value in task.params.items()}
-    radius = params["radius"].clone().requires_grad_()
-    whole = Frame(side, side, 0, side, loaded.device, loaded.dtype).pixels()
-    values = torch.from_numpy(out.maps[0])
-    at = [(side // 2 + 3, side // 3), (side // 3, side // 2), (side // 2, side // 2)]
-
-    def single(row: int, column: int) -> list[Tensor]:
-        where = Pixels(whole.x[row, column, None], whole.y[row, column, None], side, side)
-        pixel = loaded(where, {**params, "radius": radius})[0]
-        return [torch.autograd.grad(v, radius, retain_graph=True)[0] for v in pixel]
-
-    for row, column in at:
-        got = torch.stack(single(row, column))
+    picture = Picture(placed("sphere"), "radius", side)
+    run, out = ours(picture)
+    mine = median(run, repeats)
+    values, places = torch.from_numpy(out.maps[0]), backward_loop.places(side)
+    single = backward_loop.pixels_alone(picture)
+    for row, column in places:
+        got = single(row, column)
         torch.testing.assert_close(got, values[row, column], rtol=1e-2, atol=1e-3)
-    few = median(lambda: [single(*pixel) for pixel in at], 20 * repeats)
+    few = median(lambda: [single(*pixel) for pixel in places], 20 * repeats)
     what = f"map of sphere, {side}x{side}"
-    share = len(at) / side**2
-    yield faster(f"{what} / a loop over pixels, each rendered alone", ours, few, share, "3 pixels")
+    share = len(places) / side**2
+    yield faster(f"{what} / a loop over pixels, each rendered alone", mine, few, share, "3 pixels")
 
-    image = loaded(whole, {**params, "radius": radius})
-    part = median(
-        lambda: torch.autograd.grad(image[at[0]][0], radius, retain_graph=True),
-        max(1, repeats // 3),
-    )
+    part = median(backward_loop.one_value(picture), max(1, repeats // 3))
     share = 1 / (3 * side**2)
-    yield faster(f"{what} / a loop over values of one graph", ours, part, share, "one value")
+    yield faster(f"{what} / a loop over values of one graph", mine, part, share, "one value")
 
 
 def rows(side: int, repeats: int) -> Iterator[Row]:
