@@ -8,6 +8,7 @@ from benchmarks import (
     edges,
     engine,
     entries,
+    fast,
     information,
     machine,
     many,
@@ -24,6 +25,7 @@ def main() -> None:
     side, repeats = (512, 3) if short else (2048, 9)
     machine.table(
         engine.rows(side, repeats),
+        fast.rows(side, repeats),
         serving.rows(side, repeats),
         certificate.rows(side // 2, repeats),
         operations.rows(side // 4, repeats),

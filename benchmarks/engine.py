@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from app.engine import (
     DEFAULT_BUDGET,
     MOST,
     Arrays,
+    Method,
     Task,
     allocate,
     find_method,
@@ -86,17 +87,24 @@ def working_memory(name: str, wrt: str, side: int, budget: int, goal: float) -> 
     )  # fmt: skip
 
 
-def measure_peak(name: str, wrt: str, side: int, budget: int) -> dict[str, int]:
+def measure_peak(
+    name: str,
+    wrt: str,
+    side: int,
+    budget: int,
+    how: Callable[[Loaded, Task], Method] = find_method,
+) -> dict[str, int]:
     """Growth of this process at its highest while a map is computed, after a small one."""
     keep_temporaries()
     loaded = placed(name)
     task = task_of(loaded, wrt, side)
-    sensitivity_map(loaded, task_of(loaded, wrt, 64))
+    method = how(loaded, task_of(loaded, wrt, 64))
+    sensitivity_map(loaded, task_of(loaded, wrt, 64), method=method)
     out = allocate(loaded, task)
     touch(out)
     before = status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
-    result = sensitivity_map(loaded, task, budget=budget, out=out)
+    result = sensitivity_map(loaded, task, budget=budget, method=method, out=out)
     (values,) = out.maps
     assert np.isfinite(values).all()
     return {

@@ -105,7 +105,7 @@ def entries(picture: Picture, cores: int, jax: Jax | None, how: str) -> Iterator
             yield from of_limit(picture, cores, out)
 
 
-def beside(picture: Picture, cores: int, repeats: int, how: str = "recorded") -> Iterator[str]:
+def beside(picture: Picture, cores: int, repeats: int, how: str = "compiled") -> Iterator[str]:
     """The table of one picture on so many cores, line by line."""
     with on_cores(cores, jax=picture.loaded.device.type == "cpu") as jax:
         lines = list(entries(picture, cores, jax, how))

@@ -29,7 +29,7 @@ LINE_BYTES = 64 << 20
 # What the worker may know of the server's environment: nothing that could be a secret.
 KEPT = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "VIRTUAL_ENV", "OMP_",
         "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT",
-        "CXX")  # fmt: skip
+        "GOMP_", "CXX")  # fmt: skip
 # Between a worker that died at start and the next try.
 PAUSE_S = 1.0
 # What a worker said last may still be on the line when its process is gone already.
