@@ -75,7 +75,10 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
     )
     app.state.settings = settings
     app.state.scheduler = Scheduler(
-        backend, Limits(queue=settings.queue, timeout_s=settings.timeout_s)
+        backend,
+        Limits(
+            queue=settings.queue, timeout_s=settings.timeout_s, store_bytes=settings.store_bytes
+        ),
     )
     # Renderers may change between two starts, and nothing else makes equal requests differ.
     app.state.instance = secrets.token_hex(8)

@@ -64,6 +64,12 @@ class Settings(BaseSettings):
     compile_operations: int = Field(
         20_000, ge=0, description="most operations of what is compiled; more stay recorded"
     )
+    store_bytes: Bytes = Field(
+        256 << 20,
+        ge=0,
+        description="finished maps that are kept in memory, to be drawn in another way or format "
+        "without being computed again",
+    )
     queue: int = Field(16, ge=0, description="requests that may wait for the device; more get 503")
     timeout_s: float = Field(300.0, gt=0, description="seconds that one map may take")
     max_side: int = Field(16384, ge=1, description="most pixels a side of a frame")

@@ -46,7 +46,12 @@ class Server:
             port = probe.getsockname()[1]
         texts = {
             f"SENSMAP_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
-            for name, value in {"device": "cpu", "probe": False, **settings}.items()
+            for name, value in {
+                "device": "cpu",
+                "probe": False,
+                "store_bytes": "0",
+                **settings,
+            }.items()
         }
         clean = {key: value for key, value in os.environ.items() if not key.startswith("SENSMAP_")}
         command = ["-m", "uvicorn", "--factory", "app.main:create_app", "--port", str(port)]

@@ -86,18 +86,22 @@ async def answered(
         "Content-Disposition": f'inline; filename="{filename(spec, work, form)}"',
         "Vary": "Accept",
     }
-    if tag in request.headers.get("if-none-match", ""):
+    # Compared weakly, as `If-None-Match` always is: with or without the mark of a weak one.
+    if tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     result = await while_connected(request, scheduler.run(work))
     response = await anyio.to_thread.run_sync(encode, result, spec, write, tell or describe)
-    response.headers.update(headers)
+    response.headers.update({**headers, "X-Sensmap-Origin": result.origin})
     return response
 
 
 def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
-    """A strong tag: equal requests to one start of the server have equal bytes."""
+    """A weak tag: equal requests to one start of the server have equal numbers, to rounding.
+
+    Before a map is compiled and after, its last places differ.
+    """
     text = json.dumps([instance, form, said], sort_keys=True)
-    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+    return f'W/"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def filename(spec: Spec, work: Work, form: Encoding[Any]) -> str:

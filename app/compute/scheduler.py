@@ -1,8 +1,9 @@
 """Who is computed when: a bounded queue before the device, one retry, and a time limit."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from app.compute.address import address
 from app.compute.backends import Backend, Catalogue, Progress
 from app.compute.errors import (
     BusyError,
@@ -10,6 +11,8 @@ from app.compute.errors import (
     TimedOutError,
     WorkerDiedError,
 )
+from app.compute.flights import Flights
+from app.compute.store import Store
 from app.compute.work import Result, Work
 
 # How long work waits for the next worker to come up.
@@ -24,10 +27,12 @@ class Limits:
     Attributes:
         queue: how many pieces of work may wait behind the one that runs.
         timeout_s: how long one piece may run before its worker is replaced.
+        store_bytes: how much of finished results is kept.
     """
 
     queue: int
     timeout_s: float
+    store_bytes: int = 0
 
 
 class Scheduler:
@@ -37,6 +42,8 @@ class Scheduler:
         """Schedule for one backend of one slot."""
         self.backend = backend
         self.limits = limits
+        self.store = Store(limits.store_bytes)
+        self._flights = Flights(self._queued)
         self._slot = asyncio.Lock()
         self._inside = 0
 
@@ -56,7 +63,7 @@ class Scheduler:
         return self.backend.catalogue
 
     async def run(self, work: Work, progress: Progress = lambda *_: None) -> Result:
-        """Compute a piece of work when its turn comes.
+        """The result of a piece of work: kept, under way, or computed when its turn comes.
 
         Raises:
             BusyError: the queue is full.
@@ -65,6 +72,15 @@ class Scheduler:
             WorkerDiedError: the worker died over it, and the next one did as well.
             WorkFailedError: the worker said why it could not be computed.
         """
+        key = address(work)
+        if found := self.store.get(key):
+            return replace(found, origin="stored")
+        result, shared = await self._flights.join(work, progress)
+        self.store.put(key, result)
+        return replace(result, origin="shared") if shared else result
+
+    async def _queued(self, work: Work, progress: Progress) -> Result:
+        """Compute a piece of work when its turn comes."""
         if self._inside > self.limits.queue:
             raise BusyError(
                 f"{self.limits.queue} requests are waiting already. Try again in a moment."

@@ -92,8 +92,11 @@ class Result:
         work: what was asked.
         arrays: the outputs, by name.
         facts: what is said beside them, as plain data.
+        origin: `computed` for this request, `shared` with an equal one that came first, or
+            `stored` since an earlier one.
     """
 
     work: Work
     arrays: Arrays
     facts: Mapping[str, Any]
+    origin: str = "computed"

@@ -136,7 +136,11 @@ class LocalBackend:
         event = await self._outcome(id_, outcome)
         if event["event"] == "failed":
             raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
-        return Result(work=work, arrays=work.arrays(whole), facts=event["facts"])
+        arrays = work.arrays(whole)
+        for array in arrays.values():
+            # More than one answer may be made of it.
+            array.setflags(write=False)
+        return Result(work=work, arrays=arrays, facts=event["facts"])
 
     async def _outcome(self, id_: int, outcome: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
         """Wait for the worker's word, also when the caller has gone: then the device is free."""
