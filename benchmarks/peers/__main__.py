@@ -23,14 +23,15 @@ INTRODUCTION = """# Results
 
 One run of `make bench ARGS=--results`. Times are medians, with the least and the greatest; ratios
 are of runs that stood beside each other, turn by turn. Who is not ours is written as its own users
-would write it (`benchmarks/peers/`), and was found equal, image and map, before it was timed. Maps
-of ours are measured warm and without a certificate, through the engine, into arrays of NumPy.
+would write it (`benchmarks/peers/`). Whole maps by torch, JAX and the limit were found equal to
+ours before they were timed; central differences say how far off they are. Maps of ours are measured
+warm and without a certificate, through the engine, into arrays of NumPy.
 `the limit` is a kernel of dual numbers for this one derivative, written by hand in C++.
 
 A load above 0 in the line below was others' work on the same cores; it widens the spreads, and it
 stretches what waits for several threads more than what runs on one. Threads of torch and of the
 kernel sleep while they wait (`OMP_WAIT_POLICY=passive`): where they spin, as by default, and others
-want the cores, a map on two threads takes ten to fifty times as long.
+want the cores, a map on two threads takes many times as long.
 
 It has not been run on a GPU yet: `make gpu` is ready to."""
 

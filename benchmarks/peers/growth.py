@@ -15,7 +15,7 @@ from benchmarks.peers.jax_jvp import Jax
 from benchmarks.peers.ours import ours
 from benchmarks.peers.picture import Picture
 from benchmarks.peers.table import on_cores, threads
-from benchmarks.peers.timing import Entry, timed, turn_by_turn
+from benchmarks.peers.timing import Entry, milliseconds, timed, turn_by_turn
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 PARAMETERS = (1, 2, 4, 8, 16, 32, 64)
@@ -96,5 +96,5 @@ def lines(what: str, curves: list[Curve]) -> Iterator[str]:
         cells = []
         for curve in curves:
             seconds = dict(curve.points).get(size)
-            cells.append("" if seconds is None else f"{1e3 * seconds:.3g} ms")
+            cells.append("" if seconds is None else f"{milliseconds(seconds)} ms")
         yield f"| {size} | " + " | ".join(cells) + " |"

@@ -58,7 +58,13 @@ def shown(taken: Timed) -> str:
     each = (taken.median, min(taken.seconds), max(taken.seconds))
     if taken.median >= 10:
         return "{:,.0f} s ({:,.0f} to {:,.0f})".format(*each)
-    return "{:.3g} ms ({:.3g} to {:.3g})".format(*(1e3 * seconds for seconds in each))
+    return "{} ms ({} to {})".format(*map(milliseconds, each))
+
+
+def milliseconds(seconds: float) -> str:
+    """Three digits, or all before the point."""
+    taken = 1e3 * seconds
+    return f"{taken:,.0f}" if taken >= 100 else f"{taken:.3g}"
 
 
 def times_ours(taken: Timed, mine: Timed) -> str:
