@@ -43,7 +43,7 @@ class Scheduler:
         self.backend = backend
         self.limits = limits
         self.store = Store(limits.store_bytes)
-        self._flights = Flights(self._queued)
+        self._flights = Flights(self._kept)
         self._slot = asyncio.Lock()
         self._inside = 0
 
@@ -72,12 +72,16 @@ class Scheduler:
             WorkerDiedError: the worker died over it, and the next one did as well.
             WorkFailedError: the worker said why it could not be computed.
         """
-        key = address(work)
-        if found := self.store.get(key):
+        if found := self.store.get(address(work)):
             return replace(found, origin="stored")
         result, shared = await self._flights.join(work, progress)
-        self.store.put(key, result)
         return replace(result, origin="shared") if shared else result
+
+    async def _kept(self, work: Work, progress: Progress) -> Result:
+        """Compute, and keep: before it is no longer under way, so that nobody comes between."""
+        result = await self._queued(work, progress)
+        self.store.put(address(work), result)
+        return result
 
     async def _queued(self, work: Work, progress: Progress) -> Result:
         """Compute a piece of work when its turn comes."""

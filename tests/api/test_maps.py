@@ -160,7 +160,8 @@ def test_a_body_is_read_whatever_its_declared_type(server: Server) -> None:
 def test_an_equal_request_is_not_sent_twice(server: Server) -> None:
     address = f"/v1/renderers/disc/map.npy?{GET_SMALL}"
     tag = server.client.get(address).headers["etag"]
-    for condition in (tag, f"W/{tag}", f'"another", {tag}'):
+    assert tag.startswith('W/"')
+    for condition in (tag, tag.removeprefix("W/"), f'"another", {tag}'):
         again = server.client.get(address, headers={"If-None-Match": condition})
         assert again.status_code == 304
         assert again.content == b""
