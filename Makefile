@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 8000
 ARGS ?=
 
-.PHONY: help setup demo serve test lint bench gpu docs clean
+.PHONY: help setup demo serve test drill lint bench gpu docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## / — /'
@@ -25,6 +25,9 @@ serve: setup  ## keep a server up on PORT (8000)
 
 test: setup  ## every test
 	$(BIN)/python -m pytest -q
+
+drill: setup  ## the slow tests: every shipped map compiled
+	$(BIN)/python -m pytest -q -m drill
 
 lint: setup  ## format, lint and types, as CI checks them
 	$(BIN)/ruff format --check .
