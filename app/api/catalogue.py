@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from app.api import schemas
+from app.api import told
 from app.api.dependencies import CatalogueNow, SettingsNow, SpecNow
 from app.compute import Catalogue
 from app.engine import STRATEGY_CHOICES
@@ -18,14 +18,14 @@ SHOWN_ENTRIES = 64
 
 
 @router.get("")
-async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> schemas.Catalogue:
+async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> told.Catalogue:
     """Every renderer with its parameters, what did not load with the reason, and the limits."""
-    return schemas.Catalogue(
+    return told.Catalogue(
         device=catalogue.device,
         renderers=[describe(spec, catalogue) for spec in catalogue.specs.values()],
         failures=dict(catalogue.failures),
         formats=sorted(FORMATS),
-        limits=schemas.LimitsInfo(
+        limits=told.LimitsInfo(
             max_side=settings.max_side,
             max_pixels=settings.max_pixels,
             max_result_bytes=settings.max_result_bytes,
@@ -33,16 +33,16 @@ async def list_renderers(catalogue: CatalogueNow, settings: SettingsNow) -> sche
     )
 
 
-@router.get("/{renderer}", responses={404: {"model": schemas.Problem}})
-async def show_renderer(spec: SpecNow, catalogue: CatalogueNow) -> schemas.RendererInfo:
+@router.get("/{renderer}", responses={404: {"model": told.Problem}})
+async def show_renderer(spec: SpecNow, catalogue: CatalogueNow) -> told.RendererInfo:
     """One renderer with its parameters."""
     return describe(spec, catalogue)
 
 
-def describe(spec: Spec, catalogue: Catalogue) -> schemas.RendererInfo:
+def describe(spec: Spec, catalogue: Catalogue) -> told.RendererInfo:
     """A declaration as the API shows it."""
     known = catalogue.verdicts.get(spec.name, {})
-    return schemas.RendererInfo(
+    return told.RendererInfo(
         name=spec.name,
         summary=spec.summary,
         doc=spec.doc,
@@ -57,13 +57,13 @@ def describe(spec: Spec, catalogue: Catalogue) -> schemas.RendererInfo:
     )
 
 
-def describe_param(declared: Param, verdict: Mapping[str, Any] | None) -> schemas.ParamInfo:
+def describe_param(declared: Param, verdict: Mapping[str, Any] | None) -> told.ParamInfo:
     """A parameter as the API shows it."""
     shown = declared.describe()
     if declared.default.numel() > SHOWN_ENTRIES:
         shown["default"] = None
     found = verdict or {}
-    return schemas.ParamInfo(
+    return told.ParamInfo(
         **shown,
         strategy=found.get("strategy"),
         passed_over=found.get("passed_over", []),

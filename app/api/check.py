@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api import schemas
+from app.api import schemas, told
 from app.api.body import json_object
 from app.api.dependencies import SchedulerNow, SpecNow, parsed, while_connected
 from app.compute.kinds import checking
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["renderers"])
 
 @router.post(
     "/check",
-    responses={status: {"model": schemas.Problem} for status in (404, 422, 502, 503, 504)},
+    responses={status: {"model": told.Problem} for status in (404, 422, 502, 503, 504)},
     openapi_extra={
         "requestBody": {
             "content": {"application/json": {"schema": schemas.CheckRequest.model_json_schema()}}
@@ -23,10 +23,10 @@ router = APIRouter(prefix="/v1/renderers/{renderer}", tags=["renderers"])
 )
 async def post_check(
     request: Request, spec: SpecNow, scheduler: SchedulerNow
-) -> list[schemas.ReportInfo]:
+) -> list[told.ReportInfo]:
     """For each parameter: the strategy, its agreement with differences, and what to change."""
     body: dict[str, Any] = await json_object(request) if await request.body() else {}
     asked = parsed(schemas.CheckRequest, body)
     work = checking.work(spec, asked.params, asked.wrt)
     result = await while_connected(request, scheduler.run(work))
-    return [schemas.ReportInfo(**report) for report in result.facts["reports"]]
+    return [told.ReportInfo(**report) for report in result.facts["reports"]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.api.schemas import Problem
+from app.api.told import Problem
 from app.imaging import Encoding
 
 Answers = dict[int | str, dict[str, Any]]

@@ -52,16 +52,17 @@ def check_command(
 
 def show(name: str, reports: list["Report"]) -> None:
     """A table of the parameters, then what to change."""
-    columns = ("parameter", "strategy", "agreement", "time/image", "bytes/pixel", "")
+    columns = ("parameter", "strategy", "agreement", "time/image", "bytes/pixel", "band", "")
     table = Table(*columns, box=None, pad_edge=False, title=name, title_justify="left")
     for report in reports:
-        facts = ("-", "-", "-", "-")
+        facts = ("-",) * 5
         if not report.error:
             facts = (
                 report.strategy,
                 f"{report.relative:.1e}",
                 f"{report.ratio:.1f}",
                 f"{report.bytes_per_pixel:.0f}",
+                f"{report.band}",
             )
         table.add_row(report.wrt, *facts, "right" if report.clean else "see below")
     paper.print(table)

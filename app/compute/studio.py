@@ -10,6 +10,7 @@ from app.engine import (
     MOST,
     Methods,
     Task,
+    calibrated,
     find_method,
     first_derivative,
     key,
@@ -80,7 +81,7 @@ class Studio:
         params = loaded.spec.bind({})
         subject = parse_subject(loaded.spec.params, wrt=wrt)
         task = Task(params=params, subject=subject, width=PROBED, height=PROBED)
-        method = find_method(loaded, task)
+        method = calibrated(loaded, task, find_method(loaded, task))
         self.methods(name, "float32")[key(task)] = method
         return method.verdict.describe()
 
@@ -94,7 +95,8 @@ class Studio:
         (name, dtype, which), (loaded, task) = self._postponed.popitem()
         method = self.methods(name, dtype).get(which)
         if method is not None:
-            self.methods(name, dtype)[which] = with_recording(loaded, task, method, MOST)
+            found = with_recording(loaded, task, method, MOST)
+            self.methods(name, dtype)[which] = calibrated(loaded, task, found)
 
     def first_derivative(
         self, name: str, dtype: str, task: Task, second: str

@@ -2,6 +2,7 @@
 
 from app.engine.adopt import adopt, given_to
 from app.engine.allocator import keep_temporaries
+from app.engine.calibration import calibrated
 from app.engine.certificate import Certificate
 from app.engine.check import Report, check
 from app.engine.compiled import SETTINGS as COMPILE_SETTINGS
@@ -71,6 +72,7 @@ __all__ = [
     "adopt",
     "allocate",
     "build",
+    "calibrated",
     "check",
     "check_strategy",
     "combined",

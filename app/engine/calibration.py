@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from app.engine.evaluate import lanes
 from app.engine.frame import Band
+from app.engine.method import Method
 from app.engine.prepared import Prepared
+from app.engine.task import Task
+from renderers import Loaded
 
 # Pixels of a band that are tried, the smallest first: from what a first-level cache holds of a
 # short computation to what a call costs nothing beside.
@@ -18,6 +21,15 @@ TURNS = 3
 AS_GOOD = 1.05
 # Seconds that one band of a trial may take.
 LONGEST = 0.1
+
+
+def calibrated(loaded: Loaded, task: Task, method: Method) -> Method:
+    """The method with the band that is best for it, where it has a recording; measured once."""
+    recording = method.recording(task)
+    if recording is None or method.cost.band:
+        return method
+    tiles = Prepared.prepare(loaded, task, method.verdict, recording)
+    return replace(method, cost=replace(method.cost, band=best_band(tiles)))
 
 
 def best_band(tiles: Prepared) -> int:

@@ -49,6 +49,7 @@ def test_a_check_tells_each_parameter_apart(server: Server) -> None:
     assert [report["wrt"] for report in reports] == ["radius", "centre", "softness", "colour"]
     assert all(report["strategy"] == "forward" and report["clean"] for report in reports)
     assert all(report["relative"] < 1e-4 and report["bytes_per_pixel"] > 0 for report in reports)
+    assert all(2048 <= report["band"] <= 2048 * 2048 for report in reports)
     one = server.client.post("/v1/renderers/disc/check", json={"wrt": "colour[1]"}).json()
     assert [report["wrt"] for report in one] == ["colour[1]"]
 

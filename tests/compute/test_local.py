@@ -25,7 +25,7 @@ from app.compute import (
     Work,
     WorkerDiedError,
 )
-from app.compute.backends import local
+from app.compute.backends import _process, local
 from app.compute.kinds import maps
 from app.compute.pool import IDLE_PIECES
 from renderers import Subject
@@ -265,14 +265,14 @@ def test_without_a_worker_nothing_is_computed() -> None:
      (-40, "signal 40")],
 )  # fmt: skip
 def test_every_end_of_a_process_has_a_name(status: int, cause: str) -> None:
-    assert local._cause(status) == cause
+    assert _process.cause_of(status) == cause
 
 
 def test_the_worker_gets_no_secret_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_SECRET_ACCESS_KEY", "SENSMAP_TOKEN", "DATABASE_URL", "GITHUB_TOKEN"):
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    given = local._environment()
+    given = _process.environment()
     assert "secret" not in given.values()
     assert given["OMP_NUM_THREADS"] == "3"
 

@@ -4,19 +4,17 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
-import signal
 import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.compute.backends._contract import Catalogue, Progress
+from app.compute.backends._process import cause_of, environment
 from app.compute.compiling import CompileSettings
 from app.compute.errors import NotReadyError, WorkerDiedError, WorkFailedError
 from app.compute.pool import Pool
@@ -26,10 +24,6 @@ from renderers import Spec
 
 # A line holds the parameters of a request, whose body is bounded, or a catalogue of renderers.
 LINE_BYTES = 64 << 20
-# What the worker may know of the server's environment: nothing that could be a secret.
-KEPT = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "VIRTUAL_ENV", "OMP_",
-        "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH_", "PYTORCH_", "SYSTEMROOT",
-        "GOMP_", "CXX")  # fmt: skip
 # Between a worker that died at start and the next try.
 PAUSE_S = 1.0
 # What a worker said last may still be on the line when its process is gone already.
@@ -227,7 +221,7 @@ class LocalBackend:
                 "app.compute.worker",
                 *map(str, numbers),
                 pass_fds=numbers,
-                env=_environment(),
+                env=environment(),
                 stdin=asyncio.subprocess.DEVNULL,
             )
             ours.pop_all()  # from here on, they are closed at the worker's end
@@ -273,7 +267,7 @@ class LocalBackend:
 
     def _bury(self, status: int) -> None:
         """The worker is gone: lay it to the renderer it was loading, and fail what it had."""
-        cause = _cause(status)
+        cause = cause_of(status)
         if self._loading:
             self._skip[self._loading] = f"The process died while it was tried out ({cause})."
             self._loading = ""
@@ -287,19 +281,3 @@ class LocalBackend:
                 )
                 # Nobody may be waiting any more; an exception that no one reads is a warning.
                 item.outcome.exception()
-
-
-def _cause(status: int) -> str:
-    """Why a process ended; real-time signals have numbers alone."""
-    if status >= 0:
-        return f"status {status}"
-    known = -status in set(signal.Signals)
-    return f"signal {signal.Signals(-status).name if known else -status}"
-
-
-def _environment() -> dict[str, str]:
-    """The worker's environment: the paths and tunables it needs, and the way to these packages."""
-    kept = {key: value for key, value in os.environ.items() if key.startswith(KEPT)}
-    root = str(Path(__file__).resolve().parents[3])
-    paths = [root, *filter(None, [kept.get("PYTHONPATH")])]
-    return {**kept, "PYTHONPATH": os.pathsep.join(paths)}
