@@ -127,8 +127,13 @@ class LocalBackend:
         # From here on it is given back when nobody has an array of it any more.
         whole = self._pool.lend(number, segment)
         self._running[id_].memory = whole
-        event = await self._outcome(id_, outcome)
+        try:
+            event = await self._outcome(id_, outcome)
+        except BaseException:
+            del whole  # else the error's traceback keeps it, until somebody collects garbage
+            raise
         if event["event"] == "failed":
+            del whole
             raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
         arrays = work.arrays(whole)
         for array in arrays.values():
