@@ -116,7 +116,7 @@ def next_request(
             if studio.waiting:
                 record(studio, channel)
             elif studio.workshop.open:
-                studio.workshop.see_to()
+                compile_next(studio)
             elif found := next(unknown, None) if unknown else None:
                 probe(studio, channel, *found)
             else:
@@ -132,6 +132,15 @@ def record(studio: Studio, channel: Channel) -> None:
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything
         LOG.warning("recording: %s", without_paths(str(error)))
     channel.send(event="probing", name="")
+
+
+def compile_next(studio: Studio) -> None:
+    """See to what is being compiled."""
+    try:
+        studio.workshop.see_to()
+    except Exception:  # whatever a disk or a compiler may do: maps go on as they are
+        LOG.exception("compiling")
+        studio.workshop.close()
 
 
 def probe(studio: Studio, channel: Channel, name: str, wrt: str) -> None:

@@ -1,5 +1,6 @@
 """Compiling for real: the process that does it, the shelf of packages, a server that uses them."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from app.compute.compiling import (
     Workshop,
     compile_now,
 )
+from app.compute.studio import Studio
+from app.compute.worker import compile_next
 from app.engine import (
     Method,
     Methods,
@@ -30,7 +33,7 @@ from app.engine import (
     key,
     sensitivity_map,
 )
-from renderers import Loaded, parse_subject
+from renderers import Loaded, Registry, parse_subject
 from renderers.disc import disc
 from tests.engine.conftest import budget_for
 from tests.server import Server
@@ -159,6 +162,41 @@ def shelf(compiled: tuple[Loaded, Task, Method], folder: Path, tmp_path: Path) -
 def only(shelf: Path) -> Path:
     (found,) = (each for each in (shelf / "tiles").iterdir() if not each.name.startswith("."))
     return found
+
+
+def test_a_package_takes_no_more_room_than_it_needs(shelf: Path) -> None:
+    names = {each.name for each in only(shelf).iterdir()}
+    assert names == {"tile.pt2", "needs.json", "job.json", "said.txt"}
+
+
+def test_what_was_cut_off_is_swept_away(tmp_path: Path) -> None:
+    left = tmp_path / "tiles" / ".left"
+    fresh = tmp_path / "tiles" / ".fresh"
+    for folder in (left, fresh):
+        (folder / "inductor").mkdir(parents=True)
+    os.utime(left, (0, 0))
+    loaded = disc.load("cpu", torch.float32)
+    compiler = Compiler(settings(tmp_path))
+    assert compiler.want(job_of(loaded, asked(loaded))[0])
+    compiler.stop()
+    assert not left.exists()
+    assert fresh.exists()
+
+
+def test_trouble_with_compiling_is_no_trouble_with_maps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = Studio(Registry(), torch.device("cpu"), 1 << 20, {}, settings(tmp_path))
+
+    def raises(*_: object, **__: object) -> None:
+        raise OSError("no disk")
+
+    monkeypatch.setattr(Compiler, "look", raises)
+    compile_next(studio)
+    assert studio.workshop.closed
+    loaded = disc.load("cpu", torch.float32)
+    studio.workshop.order("disc", "float32", loaded, asked(loaded))
+    assert not studio.workshop.open
 
 
 def cut_short(package: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,11 @@ OFF, AHEAD, BACKGROUND = "off", "ahead", "background"
 MODES = (OFF, AHEAD, BACKGROUND)
 # Lines of a compiler's last words that are logged.
 TOLD = 3
+# What Inductor makes on its way to a package.
+MADE = "inductor"
+SCRATCH = "scratch"
+# Beyond the time that a build may take, its folder is nobody's.
+SPARE_S = 600.0
 # How often a package may take the process with it before it is left alone.
 TRIES = 2
 
@@ -151,8 +157,10 @@ class Compiler:
             return self.refuse(job, "There is no C++ compiler (g++).")
         try:
             self._shelf.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _swept(self._shelf, self.settings.seconds + SPARE_S)
             folder = Path(tempfile.mkdtemp(prefix=".", dir=self._shelf))
             (folder / "job.json").write_text(json.dumps(job.plain))
+            (self._shelf.parent / SCRATCH).mkdir(exist_ok=True, mode=0o700)
         except OSError as error:
             return self.refuse(job, f"Its folder cannot be written ({error.strerror}).")
         self._build = _Build(job, folder, _process(folder, self.settings.seconds, self._shelf))
@@ -162,6 +170,7 @@ class Compiler:
         self._build = None
         said = (build.folder / "said.txt").read_text(errors="replace").strip().splitlines()
         if build.process.returncode == 0 and (build.folder / "needs.json").exists():
+            shutil.rmtree(build.folder / MADE, ignore_errors=True)
             try:
                 build.folder.rename(self._shelf / build.job.name)
             except OSError:  # another process was first: its package is as good
@@ -171,6 +180,14 @@ class Compiler:
         late = build.process.returncode == -signal.SIGKILL
         why = f"It took longer than {self.settings.seconds:g} seconds, or too much memory."
         self.refuse(build.job, why if late else without_paths(" ".join(said[-TOLD:])))
+
+
+def _swept(shelf: Path, seconds: float) -> None:
+    """Take away what builds have left that were cut off."""
+    for folder in shelf.glob(".*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > seconds:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ours(folder: Path) -> bool:
@@ -184,8 +201,9 @@ def _ours(folder: Path) -> bool:
 
 def _process(folder: Path, seconds: float, shelf: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "app.compute.compiling.builder", str(folder), str(seconds)]
-    # Inductor's own cache: headers, and kernels of a build that was cut off.
-    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(shelf.parent / "inductor")}
+    # Headers that are compiled once stay in our own folder: what lies in `/tmp`, others may write.
+    environment = {**os.environ, "TMPDIR": str(shelf.parent / SCRATCH),
+                   "TORCHINDUCTOR_CACHE_DIR": str(folder / MADE)}  # fmt: skip
     with (folder / "said.txt").open("wb") as said:
         return subprocess.Popen(  # noqa: S603 - of our own making
             command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment,

@@ -39,12 +39,13 @@ class Workshop:
 
     compiler: Compiler
     known: Known
+    closed: bool = False
     _orders: dict[str, _Order] = field(default_factory=dict)
     _jobs: dict[str, Job] = field(default_factory=dict)
 
     def order(self, name: str, dtype: str, loaded: Loaded, task: Task) -> None:
         """Note a task that was answered by a recording. The last one is seen to first."""
-        if self.compiler.active and self._waiting(name, dtype, task):
+        if self.compiler.active and not self.closed and self._waiting(name, dtype, task):
             which = f"{name} {dtype} {key(task)}"
             self._orders.pop(which, None)
             self._orders[which] = _Order(name, dtype, loaded, task)
@@ -53,6 +54,12 @@ class Workshop:
     def open(self) -> bool:
         """Whether there is anything to see to."""
         return bool(self._orders) or self.compiler.busy
+
+    def close(self) -> None:
+        """Take no more orders, and leave what is under way."""
+        self.closed = True
+        self._orders.clear()
+        self.compiler.stop()
 
     def see_to(self, *, patient: bool = False) -> None:
         """Put to use what is compiled by now, and have the next one compiled.
