@@ -158,7 +158,7 @@ def test_a_scene_is_built_once_a_map() -> None:
     loaded = built.load("cpu", torch.float32)
     recording = record(loaded, at(loaded, "p"), STRATEGIES["forward"], PROMPT)
     stages = recording.stages
-    names = {stages.graph.steps[number].op.name() for number in stages._pixels}  # type: ignore[attr-defined]
+    names = {stages.graph.steps[number].op.name() for number in stages.pixels}  # type: ignore[attr-defined]
     assert not names & {"aten::cumsum", "aten::sin", "aten::sum"}
     assert stages._scene
 
