@@ -36,7 +36,7 @@ lint: setup  ## format, lint and types, as CI checks them
 
 bench: setup .venv-bench/installed  ## what the README claims, and this project beside its peers; ARGS=--results keeps it
 	$(BIN)/python -m benchmarks
-	OMP_WAIT_POLICY=passive $(BIN)/python -m benchmarks.peers $(ARGS)
+	$(BIN)/python -m benchmarks.peers $(ARGS)
 
 .venv-bench/installed: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv .venv-bench

@@ -29,9 +29,8 @@ warm and without a certificate, through the engine, into arrays of NumPy.
 `the limit` is a kernel of dual numbers for this one derivative, written by hand in C++.
 
 A load above 0 in the line below was others' work on the same cores; it widens the spreads, and it
-stretches what waits for several threads more than what runs on one. Threads of torch and of the
-kernel sleep while they wait (`OMP_WAIT_POLICY=passive`): where they spin, as by default, and others
-want the cores, a map on two threads takes many times as long.
+stretches what waits for several threads more than what runs on one: libgomp's threads spin while
+they wait.
 
 It has not been run on a GPU yet: `make gpu` is ready to."""
 
