@@ -5,6 +5,8 @@ from collections import OrderedDict
 from app.compute.work import Result
 
 UNREPEATABLE = "not_deterministic"
+# Each holds descriptors of shared memory in both processes, of which a process may have a thousand.
+MOST_KEPT = 64
 
 
 class Store:
@@ -30,7 +32,7 @@ class Store:
             return
         self._kept[address] = result
         self.bytes += size
-        while self.bytes > self.most_bytes:
+        while self.bytes > self.most_bytes or len(self._kept) > MOST_KEPT:
             _, oldest = self._kept.popitem(last=False)
             self.bytes -= size_of(oldest)
 
