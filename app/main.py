@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -80,8 +79,6 @@ def create_app(settings: Settings | None = None, backend: Backend | None = None)
             queue=settings.queue, timeout_s=settings.timeout_s, store_bytes=settings.store_bytes
         ),
     )
-    # Renderers may change between two starts, and nothing else makes equal requests differ.
-    app.state.instance = secrets.token_hex(8)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
     for resource in (catalogue, maps, sweeps, information, diagonals, probe, check, health):

@@ -79,28 +79,30 @@ async def answered(
         ImagingError: nor drawn.
         ClientDisconnect: the client went away.
     """
-    tag = etag(request.app.state.instance, form.name, said)
+    tag = etag(scheduler.address(work), form.name, said)
     headers = {
-        "ETag": tag,
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{filename(spec, work, form)}"',
         "Vary": "Accept",
     }
-    # Compared weakly, as `If-None-Match` always is: with or without the mark of a weak one.
+    # Compared weakly, as `If-None-Match` always is: with or without the mark of a weak one. Whoever
+    # has the tag was given it: then the result is what it was.
     if tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
+        return Response(status_code=304, headers={**headers, "ETag": tag})
     result = await while_connected(request, scheduler.run(work))
     response = await anyio.to_thread.run_sync(encode, result, spec, write, tell or describe)
     response.headers.update({**headers, "X-Sensmap-Origin": result.origin})
+    if result.repeatable:
+        response.headers["ETag"] = tag
     return response
 
 
-def etag(instance: str, form: str, said: Mapping[str, Any]) -> str:
-    """A weak tag: equal requests to one start of the server have equal numbers, to rounding.
+def etag(address: str, form: str, said: Mapping[str, Any]) -> str:
+    """A weak tag of a result in a format and style: its numbers are equal to rounding.
 
     Before a map is compiled and after, its last places differ.
     """
-    text = json.dumps([instance, form, said], sort_keys=True)
+    text = json.dumps([address, form, said], sort_keys=True)
     return f'W/"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
@@ -117,7 +119,9 @@ def encode(result: Result, spec: Spec, write: Callable[[Result], Encoded], tell:
     """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
     started = time.perf_counter()
     encoded = write(result)
-    took = {**result.facts["seconds"], "encode": time.perf_counter() - started}
+    # What was computed for an earlier request took this one no time.
+    known = {} if result.origin == "stored" else result.facts["seconds"]
+    took = {**known, "encode": time.perf_counter() - started}
     return Chunks(encoded, {**tell(result, spec, encoded.facts), "Server-Timing": timing(took)})
 
 

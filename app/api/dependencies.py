@@ -29,13 +29,14 @@ Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def get_settings(request: Request) -> Settings:
+# All of these are coroutines: FastAPI hands a plain function to a thread, which takes longer.
+async def get_settings(request: Request) -> Settings:
     """The server's settings."""
     settings: Settings = request.app.state.settings
     return settings
 
 
-def get_scheduler(request: Request) -> Scheduler:
+async def get_scheduler(request: Request) -> Scheduler:
     """The server's scheduler."""
     scheduler: Scheduler = request.app.state.scheduler
     return scheduler
@@ -45,7 +46,7 @@ SettingsNow = Annotated[Settings, Depends(get_settings)]
 SchedulerNow = Annotated[Scheduler, Depends(get_scheduler)]
 
 
-def get_catalogue(scheduler: SchedulerNow) -> Catalogue:
+async def get_catalogue(scheduler: SchedulerNow) -> Catalogue:
     """What can be rendered."""
     return scheduler.catalogue()
 
@@ -53,7 +54,7 @@ def get_catalogue(scheduler: SchedulerNow) -> Catalogue:
 CatalogueNow = Annotated[Catalogue, Depends(get_catalogue)]
 
 
-def get_spec(renderer: str, catalogue: CatalogueNow) -> Spec:
+async def get_spec(renderer: str, catalogue: CatalogueNow) -> Spec:
     """The declaration of the renderer in the path.
 
     Raises:

@@ -6,7 +6,12 @@ import json
 from app.compute.work import Work
 
 
-def address(work: Work) -> str:
-    """A digest of all that decides the numbers. Nothing of a format or a style is in it."""
-    text = json.dumps(work.to_json(), sort_keys=True)
+def address(work: Work, instance: str) -> str:
+    """A digest of all that decides the numbers. Nothing of a format or a style is in it.
+
+    Args:
+        work: what is computed.
+        instance: of which worker: the next one may have read other code under the same names.
+    """
+    text = json.dumps([instance, work.to_json()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

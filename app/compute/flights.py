@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from app.compute.address import address
 from app.compute.backends import Progress
 from app.compute.work import Result, Work
 
@@ -20,18 +19,17 @@ class _Flight:
 class Flights:
     """Joins those who ask for the same work at the same time."""
 
-    def __init__(self, compute: Callable[[Work, Progress], Awaitable[Result]]) -> None:
-        """Have work done by `compute`."""
+    def __init__(self, compute: Callable[[str, Work, Progress], Awaitable[Result]]) -> None:
+        """Have work done by `compute(address, work, progress)`."""
         self._compute = compute
         self._flights: dict[str, _Flight] = {}
 
-    async def join(self, work: Work, progress: Progress) -> tuple[Result, bool]:
-        """The result, and whether somebody else had asked for it first.
+    async def join(self, key: str, work: Work, progress: Progress) -> tuple[Result, bool]:
+        """The result of work whose address is `key`, and whether somebody else had asked first.
 
         Whoever is cancelled leaves the others waiting; with the last one the work is dropped, and
         that one waits until it has stopped. Raises what the work raises, to all.
         """
-        key = address(work)
         flight = self._flights.get(key)
         shared = flight is not None
         if flight is None:
@@ -53,7 +51,7 @@ class Flights:
             for progress in flight.waiting:
                 progress(done, total)
 
-        flight = _Flight(asyncio.ensure_future(self._compute(work, tell)))
+        flight = _Flight(asyncio.ensure_future(self._compute(key, work, tell)))
         flight.task.add_done_callback(lambda _: self._landed(key, flight))
         return flight
 

@@ -44,6 +44,7 @@ class Scheduler:
         self.limits = limits
         self.store = Store(limits.store_bytes)
         self._flights = Flights(self._kept)
+        self._instance = ""
         self._slot = asyncio.Lock()
         self._inside = 0
 
@@ -72,15 +73,24 @@ class Scheduler:
             WorkerDiedError: the worker died over it, and the next one did as well.
             WorkFailedError: the worker said why it could not be computed.
         """
-        if found := self.store.get(address(work)):
+        key = self.address(work)
+        if found := self.store.get(key):
             return replace(found, origin="stored")
-        result, shared = await self._flights.join(work, progress)
+        result, shared = await self._flights.join(key, work, progress)
         return replace(result, origin="shared") if shared else result
 
-    async def _kept(self, work: Work, progress: Progress) -> Result:
+    def address(self, work: Work) -> str:
+        """The content address of work for the worker that is up, or was the last to be."""
+        catalogue = self.backend.catalogue
+        if catalogue and catalogue.instance != self._instance:
+            self._instance = catalogue.instance
+            self.store.clear()
+        return address(work, self._instance)
+
+    async def _kept(self, key: str, work: Work, progress: Progress) -> Result:
         """Compute, and keep: before it is no longer under way, so that nobody comes between."""
         result = await self._queued(work, progress)
-        self.store.put(address(work), result)
+        self.store.put(key, result)
         return result
 
     async def _queued(self, work: Work, progress: Progress) -> Result:

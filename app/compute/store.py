@@ -1,12 +1,16 @@
 """Finished results, kept for whoever asks for the same numbers in another form."""
 
 from collections import OrderedDict
+from dataclasses import replace
 
 from app.compute.work import Result
 
-UNREPEATABLE = "not_deterministic"
-# Each holds descriptors of shared memory in both processes, of which a process may have a thousand.
-MOST_KEPT = 64
+# A result of up to so many bytes is copied out of shared memory, which goes back to its pool.
+COPIED = 1 << 20
+# What stays shared holds descriptors in both processes, of which each may have a thousand.
+MOST_SHARED = 64
+# What is said beside the arrays, in bytes, about: many small results have much to say.
+BESIDE = 16 << 10
 
 
 class Store:
@@ -17,37 +21,50 @@ class Store:
         self.most_bytes = most_bytes
         self.bytes = 0
         self._kept: OrderedDict[str, Result] = OrderedDict()
+        self._shared: OrderedDict[str, None] = OrderedDict()
 
     def get(self, address: str) -> Result | None:
         """The result at an address, if it is still there."""
         if address not in self._kept:
             return None
         self._kept.move_to_end(address)
+        if address in self._shared:
+            self._shared.move_to_end(address)
         return self._kept[address]
 
     def put(self, address: str, result: Result) -> None:
         """Keep a result, if it may stand for another one and is no larger than all that is kept."""
         size = size_of(result)
-        if address in self._kept or size > self.most_bytes or not repeatable(result):
+        if address in self._kept or size > self.most_bytes or not result.repeatable:
             return
-        self._kept[address] = result
+        if size > COPIED:
+            self._shared[address] = None
+        self._kept[address] = result if size > COPIED else copied(result)
         self.bytes += size
-        while self.bytes > self.most_bytes or len(self._kept) > MOST_KEPT:
-            _, oldest = self._kept.popitem(last=False)
-            self.bytes -= size_of(oldest)
+        while len(self._shared) > MOST_SHARED:
+            self._drop(next(iter(self._shared)))
+        while self.bytes > self.most_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def clear(self) -> None:
+        """Keep nothing of what there is."""
+        self.bytes = 0
+        self._kept.clear()
+        self._shared.clear()
+
+    def _drop(self, address: str) -> None:
+        self.bytes -= size_of(self._kept.pop(address))
+        self._shared.pop(address, None)
 
 
 def size_of(result: Result) -> int:
-    """Bytes of a result's arrays."""
-    return sum(array.nbytes for array in result.arrays.values())
+    """Bytes of a result's arrays, and of what is said beside them."""
+    return BESIDE + sum(array.nbytes for array in result.arrays.values())
 
 
-def repeatable(result: Result) -> bool:
-    """Whether the same work would give the same numbers.
-
-    The certificate knows; of what has none it is not known.
-    """
-    certificate = result.facts.get("certificate")
-    if not certificate:
-        return False
-    return UNREPEATABLE not in {warning["code"] for warning in certificate["warnings"]}
+def copied(result: Result) -> Result:
+    """The result in memory of its own."""
+    arrays = {name: array.copy() for name, array in result.arrays.items()}
+    for array in arrays.values():
+        array.setflags(write=False)
+    return replace(result, arrays=arrays)

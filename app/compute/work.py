@@ -100,3 +100,12 @@ class Result:
     arrays: Arrays
     facts: Mapping[str, Any]
     origin: str = "computed"
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same work is known to give the same numbers, so that one may stand for two.
+
+        A renderer that draws from an unseeded source does not. Of other kinds of work than maps
+        nobody has looked.
+        """
+        return bool(self.facts.get("repeatable"))

@@ -30,6 +30,8 @@ from app.engine.trial import Trial, try_out
 from app.engine.verdict import Verdict
 from renderers import Loaded
 
+# The strategy of an image that is asked for alone.
+PRIMAL = "primal"
 # So many directions, before another strategy is tried for them; and so many times fewer outputs
 # than directions before reverse mode is: a pull costs about twice what a push does.
 MANY = 3
@@ -82,6 +84,18 @@ def decide(loaded: Loaded, task: Task, without: Mapping[str, str] = NONE) -> Ver
         passed_over=tuple(search.passed_over),
         findings=(*findings, *search.findings, *found.findings),
     )
+
+
+def primal(loaded: Loaded, task: Task) -> Verdict:
+    """What is to be said of an image that is asked for alone, and whether it must be whole.
+
+    Raises:
+        RenderError: the renderer itself raises.
+    """
+    trial = try_out(loaded, task)
+    with rendering(loaded):
+        findings, whole = standing(trial)
+    return Verdict(strategy=PRIMAL, whole=whole, findings=tuple(findings))
 
 
 class _Search:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from app.engine import plan as planning
 from app.engine.evaluate import one_thread
 from app.engine.frame import Band
-from app.engine.ladder import Verdict
+from app.engine.ladder import PRIMAL, Verdict
 from app.engine.memory import peak_bytes
 from app.engine.plan import Cost
 from app.engine.prepared import Prepared
@@ -63,9 +63,8 @@ class Method:
         return Method(self.verdict, cost, unrecorded=why, tried=MOST)
 
 
-PRIMAL = Verdict(strategy="primal")
 # What raises here is the renderer itself: there is no strategy below.
-LAST = (PRIMAL.strategy, finite_difference.name)
+LAST = (PRIMAL, finite_difference.name)
 
 
 def few_threads(loaded: Loaded) -> AbstractContextManager[None]:

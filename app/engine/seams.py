@@ -133,6 +133,8 @@ def _largest(image: Tensor) -> float:
 def _moved(trial: Trial) -> Tensor:
     """The parameter moved along all directions together, as far as it is notable and allowed."""
     exact = trial.exact
+    if not exact.value.numel():  # an image alone
+        return exact.value
     direction = trial.mixed.to(exact.value.dtype)
     step = FIRST * scale_of(exact, direction)
     moved: Tensor = sum(

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from app.engine.errors import RenderError, StrategyError
 from app.engine.frame import Band
-from app.engine.ladder import NONE, decide
+from app.engine.ladder import NONE, decide, primal
 from app.engine.memory import made_bytes
-from app.engine.method import LAST, PRIMAL, Method, few_threads, with_recording
+from app.engine.method import LAST, Method, few_threads, with_recording
 from app.engine.plan import TRIAL_WIDTH
 from app.engine.prepared import Prepared
 from app.engine.recording import PROMPT
@@ -39,7 +39,7 @@ def find_method(
         UnknownStrategyError: there is no such strategy.
     """
     with few_threads(loaded):
-        verdict = PRIMAL if not task.subject else decide(loaded, task, without)
+        verdict = decide(loaded, task, without) if task.subject else primal(loaded, task)
     try:
         method = with_recording(loaded, task, Method(verdict), limit)
     except (RenderError, StrategyError) as error:

@@ -40,6 +40,11 @@ class Verdict:
     passed_over: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether the renderer gave the same image twice; only then may one map stand for two."""
+        return all(finding.code != "not_deterministic" for finding in self.findings)
+
     def describe(self) -> dict[str, Any]:
         """Plain data for JSON: the strategy and why it is that one."""
         return {

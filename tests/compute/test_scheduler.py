@@ -52,7 +52,7 @@ class FakeBackend:
             if not self.prompt:
                 await asyncio.wait({outcome})
             raise
-        return Result(work=work, arrays={}, facts={})
+        return Result(work=work, arrays={}, facts={"repeatable": True})
 
     async def replace(self) -> None:
         self.replaced += 1
@@ -77,9 +77,13 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def scheduled(queue: int = 16, timeout_s: float = 60.0) -> tuple[Scheduler, FakeBackend]:
+def scheduled(
+    queue: int = 16, timeout_s: float = 60.0, store_bytes: int = 0
+) -> tuple[Scheduler, FakeBackend]:
     backend = FakeBackend()
-    return Scheduler(backend, Limits(queue=queue, timeout_s=timeout_s)), backend
+    return Scheduler(
+        backend, Limits(queue=queue, timeout_s=timeout_s, store_bytes=store_bytes)
+    ), backend
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:

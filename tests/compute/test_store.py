@@ -1,19 +1,23 @@
 """Finished results that are kept, and work that is done once for many who wait."""
 
 import asyncio
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from app.compute import Result, WorkFailedError
+from app.compute import Catalogue, Result, WorkFailedError
 from app.compute.address import address
 from app.compute.flights import Flights
-from app.compute.store import Store
+from app.compute.kinds import maps
+from app.compute.store import BESIDE, COPIED, MOST_SHARED, Store
 from app.compute.work import Output, Work
+from renderers import ParameterError
+from renderers.disc import disc
 from tests.compute.test_scheduler import scheduled, settle
 
-CERTIFIED: dict[str, Any] = {"certificate": {"warnings": []}}
+REPEATABLE: dict[str, Any] = {"repeatable": True}
 
 
 def work(name: str = "disc", **asked: object) -> Work:
@@ -22,37 +26,102 @@ def work(name: str = "disc", **asked: object) -> Work:
     )
 
 
-def result(size: int = 100, facts: dict[str, Any] = CERTIFIED) -> Result:
+def result(size: int = 100, facts: dict[str, Any] = REPEATABLE) -> Result:
     return Result(work=work(), arrays={"image": np.zeros(size, np.uint8)}, facts=facts)
 
 
 def test_an_address_is_that_of_the_numbers() -> None:
-    base = address(work(params={"radius": 0.5}, width=8))
-    assert address(work(width=8, params={"radius": 0.5})) == base
+    base = address(work(params={"radius": 0.5}, width=8), "1")
+    assert address(work(width=8, params={"radius": 0.5}), "1") == base
+    assert address(work(width=8, params={"radius": 0.5}), "2") != base
     others = [
         work(params={"radius": 0.5000001}, width=8),
         work(params={"radius": 0.5}, width=9),
         work("sphere", params={"radius": 0.5}, width=8),
         Work(kind="image", renderer="disc", asked={"params": {"radius": 0.5}, "width": 8}),
     ]
-    assert len({base, *map(address, others)}) == 5
+    assert len({base, *(address(other, "1") for other in others)}) == 5
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"radius": 0.7}, {"radius": 0.7, "softness": 0.05}, {"softness": 0.05, "radius": 0.7}],
+    ids=["alone", "a default given", "in another order"],
+)
+def test_equal_values_are_written_in_one_way(params: dict[str, Any]) -> None:
+    assert maps.given(disc.spec, params) == {"radius": 0.7}
+    ones = [maps.given(disc.spec, {"centre": value}) for value in ([1, 0], [1.0, 0.0])]
+    assert json.dumps(ones[0]) == json.dumps(ones[1])
+
+
+def test_parameters_are_checked_when_they_are_written() -> None:
+    with pytest.raises(ParameterError, match="radius"):
+        maps.given(disc.spec, {"radius": "wide"})
 
 
 def test_the_longest_unused_result_goes_first() -> None:
-    store = Store(250)
-    kept = {name: result() for name in "abc"}
-    store.put("a", kept["a"])
-    store.put("b", kept["b"])
-    assert store.get("a") is kept["a"]
-    store.put("c", kept["c"])
+    each = BESIDE + 100
+    store = Store(2 * each + 50)
+    for name in "ab":
+        store.put(name, result())
+    assert store.get("a")
+    store.put("c", result())
     assert store.get("b") is None
-    assert store.get("a") is kept["a"]
-    assert store.get("c") is kept["c"]
-    assert store.bytes == 200
+    assert store.get("a")
+    assert store.get("c")
+    assert store.bytes == 2 * each
+    store.clear()
+    assert store.get("a") is None
+    assert store.bytes == 0
+
+
+def test_a_small_result_is_copied_and_cannot_be_written() -> None:
+    """Its shared memory, and the descriptors of it, are free again."""
+    store, small, large = Store(1 << 30), result(), result(COPIED)
+    store.put("small", small)
+    store.put("large", large)
+    kept = store.get("small")
+    assert kept is not None
+    assert not np.shares_memory(kept.arrays["image"], small.arrays["image"])
+    assert not kept.arrays["image"].flags.writeable
+    assert store.get("large") is large
+
+
+def test_few_results_stay_in_shared_memory() -> None:
+    store = Store(1 << 40)
+    large = result(COPIED)
+    store.put("small", result())
+    for number in range(MOST_SHARED + 1):
+        store.put(str(number), large)
+        assert store.get("0")
+    assert store.get("1") is None
+    assert store.get("small")
+    assert store.get(str(MOST_SHARED))
+    assert store.bytes == MOST_SHARED * (COPIED + BESIDE) + BESIDE + 100
+
+
+def test_the_results_of_a_worker_go_with_it() -> None:
+    """The next one may have read other code under the same names."""
+
+    async def test() -> None:
+        scheduler, backend = scheduled(store_bytes=1 << 20)
+        asked = Work(kind="map", renderer="a")
+        for origins in (["computed", "stored"], ["computed", "stored"]):
+            found = []
+            for _ in origins:
+                waiting = asyncio.ensure_future(scheduler.run(asked))
+                await settle()
+                if not waiting.done():
+                    backend.finish("a")
+                found.append((await waiting).origin)
+            assert found == origins
+            backend.catalogue = Catalogue("cpu")
+
+    asyncio.run(test())
 
 
 def test_a_result_larger_than_all_that_is_kept_drives_none_out() -> None:
-    store = Store(250)
+    store = Store(BESIDE + 250)
     store.put("a", result())
     store.put("large", result(251))
     assert store.get("large") is None
@@ -66,13 +135,12 @@ def test_a_result_larger_than_all_that_is_kept_drives_none_out() -> None:
     "facts",
     [
         {},
-        {"certificate": None},
-        {"certificate": {"warnings": [{"code": "not_deterministic"}]}},
+        {"repeatable": False},
     ],
-    ids=["unknown", "uncertified", "random"],
+    ids=["unknown", "random"],
 )
 def test_what_may_be_another_the_next_time_is_not_kept(facts: dict[str, Any]) -> None:
-    store = Store(1000)
+    store = Store(1 << 20)
     store.put("a", result(facts=facts))
     assert store.get("a") is None
     assert store.bytes == 0
@@ -86,7 +154,7 @@ class Computing:
         self.stopped = 0
         self.outcome: asyncio.Future[Result] | None = None
 
-    async def __call__(self, asked: Work, progress: Any) -> Result:
+    async def __call__(self, _: str, asked: Work, progress: Any) -> Result:
         self.begun.append(asked)
         self.outcome = asyncio.get_running_loop().create_future()
         progress(1, 2)
@@ -105,7 +173,9 @@ def test_five_hundred_equal_requests_are_computed_once() -> None:
     async def once() -> None:
         computing = Computing()
         flights = Flights(computing)
-        waiting = [asyncio.ensure_future(flights.join(work(), lambda *_: None)) for _ in range(500)]
+        waiting = [
+            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(500)
+        ]
         await settle()
         computing.finish()
         found = await asyncio.gather(*waiting)
@@ -121,7 +191,7 @@ def test_work_goes_on_until_its_last_waiter_leaves() -> None:
         computing = Computing()
         flights = Flights(computing)
         first, second = (
-            asyncio.ensure_future(flights.join(work(), lambda *_: None)) for _ in range(2)
+            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(2)
         )
         await settle()
         first.cancel()
@@ -131,7 +201,7 @@ def test_work_goes_on_until_its_last_waiter_leaves() -> None:
         await asyncio.wait({second})
         assert computing.stopped == 1
         # Whoever comes now begins anew.
-        third = asyncio.ensure_future(flights.join(work(), lambda *_: None))
+        third = asyncio.ensure_future(flights.join("a", work(), lambda *_: None))
         await settle()
         assert len(computing.begun) == 2
         computing.finish()
@@ -144,13 +214,15 @@ def test_an_error_goes_to_all_and_is_forgotten() -> None:
     async def test() -> None:
         computing = Computing()
         flights = Flights(computing)
-        waiting = [asyncio.ensure_future(flights.join(work(), lambda *_: None)) for _ in range(3)]
+        waiting = [
+            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(3)
+        ]
         await settle()
         assert computing.outcome is not None
         computing.outcome.set_exception(WorkFailedError("no"))
         failed = await asyncio.gather(*waiting, return_exceptions=True)
         assert all(isinstance(each, WorkFailedError) for each in failed)
-        again = asyncio.ensure_future(flights.join(work(), lambda *_: None))
+        again = asyncio.ensure_future(flights.join("a", work(), lambda *_: None))
         await settle()
         assert len(computing.begun) == 2
         computing.finish()

@@ -1,5 +1,6 @@
 """What a backend is: a place where work is computed."""
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,12 +21,14 @@ class Catalogue:
         specs: the declarations, by name.
         failures: what did not load, with the reason.
         verdicts: by renderer and parameter, how it is differentiated, as far as that is known.
+        instance: another one for every worker that comes up: its renderers may be other code.
     """
 
     device: str
     specs: Mapping[str, Spec] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     verdicts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    instance: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
 class Backend(Protocol):

@@ -27,6 +27,7 @@ def facts(results: Sequence[SensitivityMap]) -> dict[str, Any]:
         "peak_bytes": max(result.peak_bytes for result in results),
         "tiles": ",".join(dict.fromkeys(result.tiles for result in results)),
         "unrecorded": without_paths(" ".join(unrecorded)),
+        "repeatable": all(result.method.verdict.repeatable for result in results),
     }
 
 

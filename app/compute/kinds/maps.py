@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from app.compute.kinds._contract import Run
@@ -60,7 +61,6 @@ def work(
     Raises:
         ParameterError: a parameter, or a value of one, that the renderer does not have.
     """
-    spec.bind(frame.params)
     rows, columns = (-(-side // frame.stride) for side in (frame.height, frame.width))
     shape = (rows, columns, len(spec.channels))
     outputs = [Output("image", shape, frame.dtype)]
@@ -73,7 +73,7 @@ def work(
         renderer=spec.name,
         dtype=frame.dtype,
         asked={
-            "params": dict(frame.params),
+            "params": given(spec, frame.params),
             "subject": subject.to_json(),
             "width": frame.width,
             "height": frame.height,
@@ -85,6 +85,22 @@ def work(
         },
         outputs=tuple(outputs),
     )
+
+
+def given(spec: Spec, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of parameters in the one way in which equal values are written.
+
+    `1` and `1.0` are the same, and so are a default that is given and one that is not.
+
+    Raises:
+        ParameterError: a parameter, or a value of one, that the renderer does not have.
+    """
+    bound = spec.bind(params)
+    return {
+        name: bound[name].tolist()
+        for name in sorted(params)
+        if not torch.equal(bound[name], spec.params[name].default)
+    }
 
 
 def _second(spec: Spec, second: str) -> str:

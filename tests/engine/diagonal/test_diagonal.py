@@ -164,7 +164,7 @@ def test_an_unknown_method_is_answered_with_those_there_are() -> None:
 
 def test_a_function_that_raises_is_told_without_its_paths() -> None:
     def function(image: Tensor) -> Tensor:
-        raise ValueError(f"no file /home/me/secret.txt for {len(image)}")
+        raise ValueError(f"no file /data/scans/secret.txt for {len(image)}")
 
     with pytest.raises(RenderError, match="no file <path> for 5"):
         diagonal(function, draw(5))
