@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from app.engine import Task, sensitivity_map
 from app.engine.seams import KEPT, MOST, narrow_frame, own_frame
 from renderers import Frame, Pixels, Renderer, load, param, renderer
 from tests.cases.asking import (
@@ -18,7 +19,7 @@ from tests.cases.asking import (
     numbers,
     positions,
 )
-from tests.tolerances import FINITE_DIFFERENCES
+from tests.tolerances import CLOSED_FORM, FINITE_DIFFERENCES
 
 
 def ramp(pixels: Pixels, a: Tensor) -> Tensor:
@@ -93,6 +94,17 @@ def test_a_frame_whose_pixels_depend_on_each_other_is_computed_whole(
     assert found.method.verdict.whole
     assert found.plan.rows == size[1]
     assert error(found, right) <= bound(found)
+
+
+def test_its_image_alone_is_computed_whole_as_well() -> None:
+    loaded = by_the_maximum.load("cpu", torch.float64)
+    found = sensitivity_map(loaded, Task(params=loaded.spec.bind({}), width=800, height=600))
+    assert found.method.verdict.whole
+    assert found.plan.rows == 600
+    x = (np.arange(800) - 399.5) / 300
+    expected = (x / 2 + 4.5) / (x[-1] / 2 + 4.5)
+    off = np.abs(found.image[..., 0] - expected).max()
+    assert off <= CLOSED_FORM["float64"]
 
 
 def test_in_two_bands_it_would_be_wrong() -> None:
