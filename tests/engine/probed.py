@@ -57,18 +57,22 @@ def weights_of(regions: Sequence[Region], loaded: Loaded) -> Tensor:
 
 
 def oracle(
-    loaded: Loaded, params: Mapping[str, Tensor], regions: Sequence[Region]
+    loaded: Loaded,
+    params: Mapping[str, Tensor],
+    regions: Sequence[Region],
+    dtype: torch.dtype = torch.float64,
 ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """Values and gradients by `torch.func.jacrev` of the whole image in float64."""
-    exact = loaded.load_as(torch.float64)
-    weights = weights_of(regions, loaded)
+    """Values and gradients by `torch.func.jacrev` of the whole image, in float64 by default."""
+    exact = loaded.load_as(dtype)
+    weights = weights_of(regions, loaded).to(dtype)
 
     def values(some: dict[str, Tensor]) -> Tensor:
         return torch.einsum("rhwc,hwc->r", weights, whole_image(exact, some))
 
-    given = dict(params)
+    given = {name: value.to(dtype) for name, value in params.items()}
     gradients = jacrev(values)(given)
-    return values(given).numpy(), {name: g.detach().numpy() for name, g in gradients.items()}
+    found = {name: gradient.detach().double().numpy() for name, gradient in gradients.items()}
+    return values(given).double().numpy(), found
 
 
 def off(got: NDArray[np.floating], right: NDArray[np.floating]) -> float:
