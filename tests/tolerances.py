@@ -91,7 +91,7 @@ MONTE_CARLO = 0.045
 # A gradient in reverse mode beside `torch.func` on the whole image in the same arithmetic, relative
 # to the largest entry: the same products, summed in another order. In float32 through hundreds of
 # operations, of which some subtract numbers that are nearly equal: measured 1.2e-5 at worst over
-# the shipped renderers on two processors. A marched scene in float32 is itself up to 2.3e-4 away
+# the shipped renderers. A marched scene in float32 is itself up to 2.3e-4 away
 # from float64, and how far depends on the processor's registers.
 PROBE = {"float32": 1e-4, "float64": 1e-9}
 

@@ -79,7 +79,7 @@ async def answered(
         ImagingError: nor drawn.
         ClientDisconnect: the client went away.
     """
-    tag = etag(scheduler.address(work), form.name, said)
+    tag = etag(scheduler.instance, work.kind, form.name, said)
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{filename(spec, work, form)}"',
@@ -97,12 +97,12 @@ async def answered(
     return response
 
 
-def etag(address: str, form: str, said: Mapping[str, Any]) -> str:
-    """A weak tag of a result in a format and style: its numbers are equal to rounding.
+def etag(instance: str, kind: str, form: str, said: Mapping[str, Any]) -> str:
+    """A weak tag: equal requests to one worker have equal numbers, to rounding.
 
     Before a map is compiled and after, its last places differ.
     """
-    text = json.dumps([address, form, said], sort_keys=True)
+    text = json.dumps([instance, kind, form, said], sort_keys=True)
     return f'W/"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 

@@ -53,6 +53,17 @@ class Scheduler:
         """How many pieces of work wait for the device."""
         return max(0, self._inside - 1)
 
+    @property
+    def instance(self) -> str:
+        """Of the worker that is up, or of the last one that was.
+
+        What an earlier one computed is not asked for again, and leaves the store as the longest
+        unused.
+        """
+        if self.backend.catalogue:
+            self._instance = self.backend.catalogue.instance
+        return self._instance
+
     def catalogue(self) -> Catalogue:
         """What can be rendered.
 
@@ -73,19 +84,11 @@ class Scheduler:
             WorkerDiedError: the worker died over it, and the next one did as well.
             WorkFailedError: the worker said why it could not be computed.
         """
-        key = self.address(work)
+        key = address(work, self.instance)
         if found := self.store.get(key):
             return replace(found, origin="stored")
         result, shared = await self._flights.join(key, work, progress)
         return replace(result, origin="shared") if shared else result
-
-    def address(self, work: Work) -> str:
-        """The content address of work for the worker that is up, or was the last to be."""
-        catalogue = self.backend.catalogue
-        if catalogue and catalogue.instance != self._instance:
-            self._instance = catalogue.instance
-            self.store.clear()
-        return address(work, self._instance)
 
     async def _kept(self, key: str, work: Work, progress: Progress) -> Result:
         """Compute, and keep: before it is no longer under way, so that nobody comes between."""

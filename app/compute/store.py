@@ -46,12 +46,6 @@ class Store:
         while self.bytes > self.most_bytes:
             self._drop(next(iter(self._kept)))
 
-    def clear(self) -> None:
-        """Keep nothing of what there is."""
-        self.bytes = 0
-        self._kept.clear()
-        self._shared.clear()
-
     def _drop(self, address: str) -> None:
         self.bytes -= size_of(self._kept.pop(address))
         self._shared.pop(address, None)
