@@ -67,6 +67,7 @@ def _weighted(values: FloatArray, weights: list[float]) -> FloatArray:
     used = [index for index, weight in enumerate(weights) if weight]
     if len(used) < len(weights):  # 0 * NaN would carry the NaN of an unused channel over
         wide = wide[:, :, used]
+    wide = np.ascontiguousarray(wide)  # or BLAS rounds the same numbers by how they lie in memory
     with np.errstate(over="ignore", invalid="ignore"):
         layer: FloatArray = wide @ np.asarray([weights[index] for index in used], wide.dtype)
     return layer

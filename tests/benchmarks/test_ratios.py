@@ -3,6 +3,7 @@
 Seconds are never compared with a number: they are another machine's tomorrow.
 """
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -16,12 +17,25 @@ from benchmarks.peers.picture import Picture
 from benchmarks.peers.timing import Entry, timed, turn_by_turn
 
 TURNS = 7
+ROUNDS = 10
+"""A disturbance lasts seconds, the turns of a small picture a tenth of one."""
+PAUSE = 1.0
 
 
-def best(*runs: Callable[[], object]) -> list[float]:
-    """The least seconds of each, taken turn by turn: noise only ever adds."""
-    taken = turn_by_turn([Entry("", timed(run)) for run in runs], TURNS)
-    return [min(each.seconds) for each in taken]
+def within(run: Callable[[], object], other: Callable[[], object], times: float) -> bool:
+    """Whether `run` costs at most so many times what `other` does, by the least seconds of each.
+
+    Taken turn by turn, and again after a pause where it is more: noise only ever adds, so that
+    what is truly slower is more every time.
+    """
+    least = [np.inf, np.inf]
+    for left in reversed(range(ROUNDS)):
+        taken = turn_by_turn([Entry("", timed(each)) for each in (run, other)], TURNS)
+        least = [min(so_far, *each.seconds) for so_far, each in zip(least, taken, strict=True)]
+        if least[0] <= times * least[1]:
+            return True
+        time.sleep(PAUSE if left else 0)
+    return False
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +44,16 @@ def sphere() -> Picture:
 
 
 def test_a_map_costs_little_more_than_its_image(sphere: Picture) -> None:
-    of_map, of_image = best(ours(sphere)[0], ours(sphere, primal=True)[0])
-    assert of_map <= 3 * of_image  # 1.9 where nobody disturbs
+    of_map, of_image = ours(sphere)[0], ours(sphere, primal=True)[0]
+    assert within(of_map, of_image, 3)  # 1.9 where nobody disturbs
 
 
 def test_a_small_map_is_ahead_of_forward_mode_by_torch(sphere: Picture) -> None:
     small = sphere.at(128)
     run, out = ours(small)
     whole = func_jvp.whole(small)
-    mine, theirs = best(run, whole)
+    assert within(run, whole, 1 / 2)  # 1 / 3.4 where nobody disturbs
     equality.check("sphere", "`torch.func.jvp`", whole().numpy(), out.maps[0])
-    assert theirs >= 2 * mine  # 3.4 where nobody disturbs
 
 
 @pytest.mark.skipif(limit.compiler() is None, reason="There is no g++ here.")
