@@ -6,6 +6,7 @@ Seconds are never compared with a number: they are another machine's tomorrow.
 import time
 from collections.abc import Callable
 
+import jaxtyping
 import numpy as np
 import pytest
 
@@ -36,6 +37,12 @@ def within(run: Callable[[], object], other: Callable[[], object], times: float)
             return True
         time.sleep(PAUSE if left else 0)
     return False
+
+
+@pytest.fixture(autouse=True)
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the suite's checks of every shape: they cost a small map more than itself."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture(scope="module")
