@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.dependencies import while_connected
+from app.api.stream import Begun, Streamed, begun
 from app.compute import Result, Scheduler, Work
 from app.compute.kinds.maps import subject_of
 from app.imaging import Encoded, Encoding
@@ -20,6 +22,8 @@ from renderers import Spec
 
 # A body is handed to the socket in pieces of this size, so that a slow client is noticed.
 PIECE_BYTES = 1 << 20
+# Of a result of up to so many bytes, a thread is more trouble than the encoding.
+AT_ONCE = 1 << 18
 # Maps that are named in headers, which clients and proxies keep short.
 MOST_NAMED = 64
 
@@ -52,13 +56,39 @@ Tell = Callable[[Result, Spec, Mapping[str, str]], dict[str, str]]
 """What is said of a result in headers, with what its encoder decided."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """What a request asks for, checked.
+
+    Attributes:
+        spec: the renderer.
+        work: what is computed.
+        form: the format of the answer.
+        said: the fields of the request that are not at their defaults, and the renderer.
+        streamed: the array whose rows may be sent before the rest is done; empty for none.
+    """
+
+    spec: Spec
+    work: Work
+    form: Encoding[Any]
+    said: Mapping[str, Any]
+    streamed: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of any answer to it."""
+        name = filename(self.spec, self.work, self.form)
+        return {
+            "Cache-Control": "private, no-cache",
+            "Content-Disposition": f'inline; filename="{name}"',
+            "Vary": "Accept",
+        }
+
+
 async def answered(
     request: Request,
     scheduler: Scheduler,
-    spec: Spec,
-    work: Work,
-    form: Encoding[Any],
-    said: Mapping[str, Any],
+    wanted: Wanted,
     write: Callable[[Result], Encoded],
     tell: Tell | None = None,
 ) -> Response:
@@ -67,10 +97,7 @@ async def answered(
     Args:
         request: the request.
         scheduler: who computes.
-        spec: the renderer.
-        work: what is computed.
-        form: the format of the answer.
-        said: the fields of the request that are not at their defaults, and the renderer.
+        wanted: what is asked for.
         write: encodes the result.
         tell: what is said of it in headers; that of maps by default.
 
@@ -79,18 +106,24 @@ async def answered(
         ImagingError: nor drawn.
         ClientDisconnect: the client went away.
     """
-    tag = etag(scheduler.instance, work.kind, form.name, said)
-    headers = {
-        "Cache-Control": "private, no-cache",
-        "Content-Disposition": f'inline; filename="{filename(spec, work, form)}"',
-        "Vary": "Accept",
-    }
+    spec, work, headers = wanted.spec, wanted.work, wanted.headers
+    tag = etag(scheduler.instance, work.kind, wanted.form.name, wanted.said)
     # Compared weakly, as `If-None-Match` always is: with or without the mark of a weak one. Whoever
     # has the tag was given it: then the result is what it was.
     if tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers={**headers, "ETag": tag})
-    result = await while_connected(request, scheduler.run(work))
-    response = await anyio.to_thread.run_sync(encode, result, spec, write, tell or describe)
+    if wanted.streamed:
+        found = await begun(request.receive, scheduler, work, wanted.streamed)
+        if isinstance(found, Begun):
+            ahead = prefixed({**identity(work, spec), "Origin": "streamed"})
+            return Streamed(found, wanted.form, {**headers, **ahead})
+        result = found
+    else:
+        result = await while_connected(request, scheduler.run(work))
+    if work.total_bytes <= AT_ONCE:
+        response = encode(result, spec, write, tell or describe)
+    else:
+        response = await anyio.to_thread.run_sync(encode, result, spec, write, tell or describe)
     response.headers.update({**headers, "X-Sensmap-Origin": result.origin})
     if result.repeatable:
         response.headers["ETag"] = tag
@@ -116,7 +149,7 @@ def filename(spec: Spec, work: Work, form: Encoding[Any]) -> str:
 
 
 def encode(result: Result, spec: Spec, write: Callable[[Result], Encoded], tell: Tell) -> Chunks:
-    """The answer in a format. Runs in a thread: it may take tens of milliseconds."""
+    """The answer in a format; of a large result this takes tens of milliseconds."""
     started = time.perf_counter()
     encoded = write(result)
     # What was computed for an earlier request took this one no time.
@@ -128,13 +161,10 @@ def encode(result: Result, spec: Spec, write: Callable[[Result], Encoded], tell:
 def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, str]:
     """What is said of a result in headers, all of them `X-Sensmap-*`."""
     work, statistics = result.work, result.facts["statistics"]
-    subject = subject_of(work, spec)
-    arrays = [result.arrays[name] for name in subject.names or ("image",)]
     said: dict[str, Any] = {
-        "Renderer": work.renderer,
+        **identity(work, spec),
         "Strategy": result.facts["strategy"],
         "Tiles": result.facts["tiles"],
-        "Shape": ";".join(",".join(map(str, array.shape)) for array in arrays[:MOST_NAMED]),
         "Min": statistics["min"],
         "Max": statistics["max"],
         "Mean": statistics["mean"],
@@ -142,6 +172,26 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
         "NaN": statistics["nan"],
         "Inf": statistics["posinf"] + statistics["neginf"],
         "Rows": result.facts["rows"],
+    }
+    if certificate := result.facts["certificate"]:
+        codes = dict.fromkeys(warning["code"] for warning in certificate["warnings"])
+        said |= {
+            "Agreement": f"{certificate['relative']:.3g}" if certificate["judged"] else None,
+            "Compared": certificate["pixels"],
+            "Warnings": ",".join(codes) or "none",
+        }
+    said |= {key.title(): text for key, text in facts.items()}
+    return prefixed(said)
+
+
+def identity(work: Work, spec: Spec) -> dict[str, Any]:
+    """What a result is, as far as that is known before it is computed."""
+    subject = subject_of(work, spec)
+    shapes = {output.name: output.shape for output in work.outputs}
+    names = (subject.names or ("image",))[:MOST_NAMED]
+    said: dict[str, Any] = {
+        "Renderer": work.renderer,
+        "Shape": ";".join(",".join(map(str, shapes[name])) for name in names),
     }
     if subject:
         said |= {
@@ -151,14 +201,11 @@ def describe(result: Result, spec: Spec, facts: Mapping[str, str]) -> dict[str, 
     if along := work.asked.get("along", ""):
         values = work.asked["values"]
         said |= {"Along": along, "Frames": len(values), "From": values[0], "To": values[-1]}
-    if certificate := result.facts["certificate"]:
-        codes = dict.fromkeys(warning["code"] for warning in certificate["warnings"])
-        said |= {
-            "Agreement": f"{certificate['relative']:.3g}" if certificate["judged"] else None,
-            "Compared": certificate["pixels"],
-            "Warnings": ",".join(codes) or "none",
-        }
-    said |= {key.title(): text for key, text in facts.items()}
+    return said
+
+
+def prefixed(said: Mapping[str, Any]) -> dict[str, str]:
+    """Facts as headers."""
     return {f"X-Sensmap-{key}": header_text(value) for key, value in said.items()}
 
 

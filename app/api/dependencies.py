@@ -3,14 +3,15 @@
 import asyncio
 import math
 from collections.abc import Awaitable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from app.api.errors import RequestError
-from app.api.schemas import ImageRequest, MapRequest
+from app.api.schemas import ImageRequest, MapsRequest
 from app.compute import Catalogue, Scheduler, Work
 from app.compute.kinds.maps import Frame
 from app.engine import check_strategy
@@ -82,11 +83,11 @@ def frame_of(asked: ImageRequest) -> Frame:
         height=asked.height,
         seed=asked.seed,
         dtype=asked.dtype,
-        stride=asked.stride if isinstance(asked, MapRequest) else 1,
+        stride=asked.stride if isinstance(asked, MapsRequest) else 1,
     )
 
 
-def subject_of(asked: MapRequest, spec: Spec) -> Subject:
+def subject_of(asked: MapsRequest, spec: Spec) -> Subject:
     """What the maps that a request asks for are of.
 
     Raises:
@@ -186,7 +187,7 @@ async def while_connected(request: Request, work: Awaitable[Result]) -> Result:
         HTTPException: it sends a longer body than it may.
     """
     running = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_disconnected(request))
+    watching = asyncio.ensure_future(disconnected(request.receive))
     try:
         await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
@@ -194,14 +195,19 @@ async def while_connected(request: Request, work: Awaitable[Result]) -> Result:
         watching.result()
         raise ClientDisconnect
     finally:
-        watching.cancel()
-        running.cancel()
-        await asyncio.wait({running, watching})
-        # Of what has failed since, nobody is left to hear.
-        for task in (running, watching):
-            task.cancelled() or task.exception()
+        await ended(running, watching)
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def ended(*tasks: "asyncio.Future[Any]") -> None:
+    """Cancel what still runs, and wait until it has stopped."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for task in tasks:  # of what has failed since, nobody is left to hear
+        task.cancelled() or task.exception()
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
         pass

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from app.api import described, negotiate
-from app.api.answer import answered, header_text
+from app.api.answer import Wanted, answered, header_text
 from app.api.body import json_object
 from app.api.dependencies import (
     SchedulerNow,
@@ -66,7 +66,7 @@ async def post_information(
     def write(result: Result) -> Encoded:
         return form.encode(result, spec, style, asked.picture, said)
 
-    return await answered(request, scheduler, spec, work, form, said, write, tell)
+    return await answered(request, scheduler, Wanted(spec, work, form, said), write, tell)
 
 
 def _wants(request: Request) -> bool:

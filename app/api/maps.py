@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from app.api import described, negotiate, query
-from app.api.answer import answered
+from app.api.answer import Wanted, answered
 from app.api.body import json_object
 from app.api.dependencies import (
     SchedulerNow,
@@ -19,6 +19,7 @@ from app.api.dependencies import (
     subject_of,
 )
 from app.api.drawing import style_of
+from app.api.errors import RequestError
 from app.api.schemas import ImageRequest, MapRequest
 from app.compute import Result, Scheduler, Work
 from app.compute.kinds import maps
@@ -106,13 +107,34 @@ async def _answer(
     """Check everything, then compute, then encode."""
     work = affordable(work_of(spec, asked), asked, settings)
     subject = maps.subject_of(work, spec)
-    style = style_of(asked, spec, subject, form) if isinstance(asked, MapRequest) else Style()
+    style, streamed = Style(), ""
+    if isinstance(asked, MapRequest):
+        style = style_of(asked, spec, subject, form)
+        streamed = rows_of(asked, subject, form)
     said = asked.model_dump(mode="json", exclude_defaults=True) | {"renderer": spec.name}
 
     def write(result: Result) -> Encoded:
         return document(result, spec, form, style, said)
 
-    return await answered(request, scheduler, spec, work, form, said, write)
+    wanted = Wanted(spec, work, form, said, streamed)
+    return await answered(request, scheduler, wanted, write)
+
+
+def rows_of(asked: MapRequest, subject: Subject, form: Format) -> str:
+    """The array whose rows a request wants as they are done; empty where it waits for the whole.
+
+    Raises:
+        RequestError: the format needs all rows before the first.
+    """
+    if asked.stream and form.head is None:
+        able = ", ".join(each.name for each in FORMATS.values() if each.head)
+        raise RequestError(
+            422,
+            "not_streamable",
+            f"{form.name} needs all rows before the first. Ask for {able}, or without `stream`.",
+            field="stream",
+        )
+    return subject.names[0] if asked.stream else ""
 
 
 def work_of(spec: Spec, asked: ImageRequest) -> Work:

@@ -11,7 +11,7 @@ from renderers import Spec, parse_value, split_wrt, suggestion
 
 WORDS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
 TEXT_FIELDS = frozenset({"second", "along", "strategy", "dtype", "colormap_name", "norm"})
-FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify", "boomerang", "lines"})
+FLAG_FIELDS = frozenset({"symmetric", "colorbar", "certify", "boomerang", "lines", "stream"})
 LIST_FIELDS = frozenset({"values"})
 BY_NAME_FIELDS = frozenset({"direction", "normalise"})
 

@@ -61,8 +61,8 @@ class Drawing(BaseModel):
     colorbar: StrictBool = Field(False, description="whether the picture has a colour bar")
 
 
-class MapRequest(ImageRequest, Drawing):
-    """A sensitivity map d(image)/d(wrt), and how its picture is drawn."""
+class MapsRequest(ImageRequest, Drawing):
+    """Sensitivity maps d(image)/d(wrt), and how their picture is drawn."""
 
     wrt: Name | Annotated[list[Name], Field(max_length=1024)] = Field(
         "",
@@ -100,6 +100,16 @@ class MapRequest(ImageRequest, Drawing):
     )
 
 
+class MapRequest(MapsRequest):
+    """The sensitivity map of one frame."""
+
+    stream: StrictBool = Field(
+        False,
+        description="whether rows of an npy are sent while the rest is computed, without what is "
+        "known only in the end; what fails then closes the connection",
+    )
+
+
 class Moving(BaseModel):
     """How the frames of a picture follow each other."""
 
@@ -111,7 +121,7 @@ class Moving(BaseModel):
     lines: StrictBool = Field(True, description="whether each frame tells the value above it")
 
 
-class SweepRequest(MapRequest, Moving):
+class SweepRequest(MapsRequest, Moving):
     """The maps at each value of one parameter, drawn in one range."""
 
     along: Name = Field(

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from app.api import described, negotiate, query
-from app.api.answer import answered
+from app.api.answer import Wanted, answered
 from app.api.body import json_object
 from app.api.dependencies import (
     SchedulerNow,
@@ -85,7 +85,7 @@ async def _answer(
     def write(result: Result) -> Encoded:
         return sweep_document(result, spec, form, style, motion, said)
 
-    return await answered(request, scheduler, spec, work, form, said, write)
+    return await answered(request, scheduler, Wanted(spec, work, form, said), write)
 
 
 def work_of(spec: Spec, asked: SweepRequest) -> Work:

@@ -1,6 +1,6 @@
 """Who runs a tile, when, and where."""
 
-from app.compute.backends import Backend, Catalogue, LocalBackend, LocalSettings
+from app.compute.backends import Backend, Catalogue, LocalBackend, LocalSettings, Watch
 from app.compute.compiling import CompileSettings
 from app.compute.errors import (
     BusyError,
@@ -27,6 +27,7 @@ __all__ = [
     "Result",
     "Scheduler",
     "TimedOutError",
+    "Watch",
     "Work",
     "WorkFailedError",
     "WorkerDiedError",

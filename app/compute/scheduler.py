@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from app.compute.address import address
-from app.compute.backends import Backend, Catalogue, Progress
+from app.compute.backends import UNWATCHED, Backend, Catalogue, Watch
 from app.compute.errors import (
     BusyError,
     NotReadyError,
@@ -74,7 +74,7 @@ class Scheduler:
             raise NotReadyError(self.backend.trouble)
         return self.backend.catalogue
 
-    async def run(self, work: Work, progress: Progress = lambda *_: None) -> Result:
+    async def run(self, work: Work, watch: Watch = UNWATCHED) -> Result:
         """The result of a piece of work: kept, under way, or computed when its turn comes.
 
         Raises:
@@ -87,16 +87,16 @@ class Scheduler:
         key = address(work, self.instance)
         if found := self.store.get(key):
             return replace(found, origin="stored")
-        result, shared = await self._flights.join(key, work, progress)
+        result, shared = await self._flights.join(key, work, watch)
         return replace(result, origin="shared") if shared else result
 
-    async def _kept(self, key: str, work: Work, progress: Progress) -> Result:
+    async def _kept(self, key: str, work: Work, watch: Watch) -> Result:
         """Compute, and keep: before it is no longer under way, so that nobody comes between."""
-        result = await self._queued(work, progress)
+        result = await self._queued(work, watch)
         self.store.put(key, result)
         return result
 
-    async def _queued(self, work: Work, progress: Progress) -> Result:
+    async def _queued(self, work: Work, watch: Watch) -> Result:
         """Compute a piece of work when its turn comes."""
         if self._inside > self.limits.queue:
             raise BusyError(
@@ -107,16 +107,16 @@ class Scheduler:
             async with self._slot:
                 await self._revived()
                 try:
-                    return await self._timed(work, progress)
+                    return await self._timed(work, watch)
                 except WorkerDiedError:
                     await self._revived()
-                    return await self._timed(work, progress)
+                    return await self._timed(work, watch)
         finally:
             self._inside -= 1
 
-    async def _timed(self, work: Work, progress: Progress) -> Result:
+    async def _timed(self, work: Work, watch: Watch) -> Result:
         """Run under the time limit. The slot is free when the worker has stopped, not before."""
-        running = asyncio.ensure_future(self.backend.submit(work, progress))
+        running = asyncio.ensure_future(self.backend.submit(work, watch))
         try:
             done, _ = await asyncio.wait({running}, timeout=self.limits.timeout_s)
         except asyncio.CancelledError:

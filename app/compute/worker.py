@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from mmap import mmap
@@ -32,6 +33,8 @@ from renderers import RendererError, load
 
 # Without a request for so long, the worker finds out what it will be asked.
 IDLE_S = 0.5
+# Between two words on how far work is: what is done sooner says nothing before it is done.
+BETWEEN_S = 0.02
 LOG = logging.getLogger("sensmap.worker")
 
 
@@ -161,10 +164,11 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
     """Compute one piece of work and send its outcome."""
     id_ = message["id"]
     memory = channel.memory(message)
+    telling = Telling(channel, id_)
     try:
         outcome: dict[str, Any] = {
             "event": "done",
-            "facts": done(studio, channel, id_, Work.from_json(message["work"]), memory),
+            "facts": done(studio, telling, Work.from_json(message["work"]), memory),
         }
     except (EngineError, RendererError) as error:
         outcome = {
@@ -190,17 +194,37 @@ def answer(studio: Studio, channel: Channel, message: Mapping[str, Any]) -> None
         }
     finally:
         channel.cancelled.discard(id_)
-    channel.send(id=id_, **outcome)
+    channel.send(id=id_, attempt=telling.attempt, **outcome)
 
 
-def done(studio: Studio, channel: Channel, id_: int, work: Work, memory: mmap) -> dict[str, Any]:
+def done(studio: Studio, telling: "Telling", work: Work, memory: mmap) -> dict[str, Any]:
     """Do the work, telling of its progress; what is to be said of it."""
-
-    def progress(done: int, total: int) -> None:
-        channel.send(event="progress", id=id_, done=done, total=total)
-
-    run = Run(work.arrays(memory), progress, lambda: id_ in channel.cancelled)
+    cancelled, id_ = telling.channel.cancelled, telling.id
+    run = Run(work.arrays(memory), telling.progress, lambda: id_ in cancelled)
     return KINDS[work.kind](studio, work, run)
+
+
+class Telling:
+    """Tells the server how far a piece of work is, as often as somebody could look at it."""
+
+    def __init__(self, channel: Channel, id_: int) -> None:
+        self.channel = channel
+        self.id = id_
+        self.attempt = 0
+        """How often the work has begun anew: by another method, when the first did not hold."""
+        self._done = 0
+        self._next = time.monotonic() + BETWEEN_S
+
+    def progress(self, done: int, total: int) -> None:
+        """Note a band; that the last one is done, the outcome says."""
+        self.attempt += done <= self._done
+        self._done = done
+        now = time.monotonic()
+        if now >= self._next and done < total:
+            self._next = now + BETWEEN_S
+            self.channel.send(
+                event="progress", id=self.id, attempt=self.attempt, done=done, total=total
+            )
 
 
 def main(control: int, descriptors: int) -> None:

@@ -32,9 +32,16 @@ class HostWriter:
     """
 
     pending: deque[tuple[torch.cuda.Event, Tensor, Tensor]] = field(default_factory=deque)
+    taken: int = 0
+
+    @property
+    def landed(self) -> int:
+        """How many of the tiles that it was given lie in their place; they land in order."""
+        return self.taken - len(self.pending)
 
     def put(self, target: Tensor, tile: Tensor) -> None:
         """Copy a tile into its place; `target` is a view of the result, of the tile's shape."""
+        self.taken += 1
         if tile.device.type != "cuda":
             target.copy_(tile)
         elif not self._start(target, tile):

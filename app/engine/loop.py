@@ -1,5 +1,6 @@
 """The one loop over the tiles of a frame."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -44,15 +45,21 @@ class Loop:
         self.maps = [torch.from_numpy(array).view(shape) for array in out.maps]
 
     def bands(self, cancelled: Callable[[], bool]) -> Iterator[int]:
-        """Compute band after band; yields the rows done so far."""
+        """Compute band after band; yields how many rows lie in the result so far."""
         height = self.tiles.task.rows
-        start = 0
+        start = landed = 0
+        under_way: deque[tuple[int, int]] = deque()
         while start < height:
             band = Band(start, min(start + self.plan.rows, height))
             if self._band(band, cancelled):
                 start = band.stop
-                yield start
+                under_way.append((start, self.writer.taken))
+            while under_way and under_way[0][1] <= self.writer.landed:
+                landed, _ = under_way.popleft()
+                yield landed
         self.writer.flush()
+        if landed < height:
+            yield height
 
     def _band(self, band: Band, cancelled: Callable[[], bool]) -> bool:
         """Compute one band, or halve the plan and say no."""

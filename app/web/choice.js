@@ -6,7 +6,7 @@ import { defaults, hasSliders, valueNumbers, valueText, wrtChoices } from "./par
 const SIDE = 384;
 // Fields of a request. A parameter of such a name is asked for as `params.NAME`.
 const FIELDS = new Set([
-  "params", "wrt", "direction", "normalise", "second", "width", "height", "seed", "dtype", "strategy", "stride", "certify",
+  "params", "wrt", "direction", "normalise", "second", "width", "height", "seed", "dtype", "strategy", "stride", "stream", "certify",
   "colormap_name", "rescale", "symmetric", "norm", "channel", "overlay", "colorbar", "format",
 ]);
 

@@ -26,7 +26,7 @@ from app.compute import (
     Work,
     WorkerDiedError,
 )
-from app.compute.backends import _process, local
+from app.compute.backends import UNWATCHED, _process, local
 from app.compute.kinds import maps
 from app.compute.pool import IDLE_PIECES
 from renderers import Subject
@@ -251,7 +251,7 @@ def test_work_for_a_worker_that_has_just_died_waits_for_the_next() -> None:
         theirs.close()
         other.close()
         with pytest.raises(WorkerDiedError):
-            await backend.submit(work(), lambda *_: None)
+            await backend.submit(work(), UNWATCHED)
         assert backend.catalogue is None, "or a retry would find the same dead worker"
         backend._writer.close()
         backend._descriptors.close()
@@ -264,7 +264,7 @@ def test_without_a_worker_nothing_is_computed() -> None:
     async def test() -> None:
         backend = LocalBackend(LocalSettings(device="cpu", budget=1 << 20))
         with pytest.raises(NotReadyError, match="starting"):
-            await backend.submit(work(), lambda *_: None)
+            await backend.submit(work(), UNWATCHED)
         await backend.stop()
 
     asyncio.run(test())

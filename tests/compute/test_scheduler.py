@@ -40,7 +40,7 @@ class FakeBackend:
     async def stop(self) -> None:
         pass
 
-    async def submit(self, work: Work, progress: Any) -> Result:  # noqa: ARG002
+    async def submit(self, work: Work, watch: Any) -> Result:  # noqa: ARG002
         if self.catalogue is None:
             raise NotReadyError(self.trouble)
         self.started.append(work.renderer)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.compute import Catalogue, Result, WorkFailedError
+from app.compute import Catalogue, Result, Watch, WorkFailedError
 from app.compute.address import address
 from app.compute.flights import Flights
 from app.compute.kinds import maps
@@ -18,6 +18,7 @@ from renderers.disc import disc
 from tests.compute.test_scheduler import scheduled, settle
 
 REPEATABLE: dict[str, Any] = {"repeatable": True}
+ARRAYS = {"image": np.zeros(4, np.uint8)}
 
 
 def work(name: str = "disc", **asked: object) -> Work:
@@ -151,10 +152,11 @@ class Computing:
         self.stopped = 0
         self.outcome: asyncio.Future[Result] | None = None
 
-    async def __call__(self, _: str, asked: Work, progress: Any) -> Result:
+    async def __call__(self, _: str, asked: Work, watch: Watch) -> Result:
         self.begun.append(asked)
         self.outcome = asyncio.get_running_loop().create_future()
-        progress(1, 2)
+        watch.begun(ARRAYS)
+        watch.advanced(1, 2)
         try:
             return await self.outcome
         except asyncio.CancelledError:
@@ -170,9 +172,7 @@ def test_five_hundred_equal_requests_are_computed_once() -> None:
     async def once() -> None:
         computing = Computing()
         flights = Flights(computing)
-        waiting = [
-            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(500)
-        ]
+        waiting = [asyncio.ensure_future(flights.join("a", work(), Watch())) for _ in range(500)]
         await settle()
         computing.finish()
         found = await asyncio.gather(*waiting)
@@ -188,7 +188,7 @@ def test_work_goes_on_until_its_last_waiter_leaves() -> None:
         computing = Computing()
         flights = Flights(computing)
         first, second = (
-            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(2)
+            asyncio.ensure_future(flights.join("a", work(), Watch())) for _ in range(2)
         )
         await settle()
         first.cancel()
@@ -198,7 +198,7 @@ def test_work_goes_on_until_its_last_waiter_leaves() -> None:
         await asyncio.wait({second})
         assert computing.stopped == 1
         # Whoever comes now begins anew.
-        third = asyncio.ensure_future(flights.join("a", work(), lambda *_: None))
+        third = asyncio.ensure_future(flights.join("a", work(), Watch()))
         await settle()
         assert len(computing.begun) == 2
         computing.finish()
@@ -207,19 +207,34 @@ def test_work_goes_on_until_its_last_waiter_leaves() -> None:
     asyncio.run(test())
 
 
+def test_who_joins_late_is_told_how_far_it_is() -> None:
+    async def test() -> None:
+        computing = Computing()
+        flights = Flights(computing)
+        first = asyncio.ensure_future(flights.join("a", work(), Watch()))
+        await settle()
+        told: list[object] = []
+        watch = Watch(told.append, lambda *done: told.append(done))
+        second = asyncio.ensure_future(flights.join("a", work(), watch))
+        await settle()
+        assert told == [ARRAYS, (1, 2)]
+        computing.finish()
+        await asyncio.gather(first, second)
+
+    asyncio.run(test())
+
+
 def test_an_error_goes_to_all_and_is_forgotten() -> None:
     async def test() -> None:
         computing = Computing()
         flights = Flights(computing)
-        waiting = [
-            asyncio.ensure_future(flights.join("a", work(), lambda *_: None)) for _ in range(3)
-        ]
+        waiting = [asyncio.ensure_future(flights.join("a", work(), Watch())) for _ in range(3)]
         await settle()
         assert computing.outcome is not None
         computing.outcome.set_exception(WorkFailedError("no"))
         failed = await asyncio.gather(*waiting, return_exceptions=True)
         assert all(isinstance(each, WorkFailedError) for each in failed)
-        again = asyncio.ensure_future(flights.join("a", work(), lambda *_: None))
+        again = asyncio.ensure_future(flights.join("a", work(), Watch()))
         await settle()
         assert len(computing.begun) == 2
         computing.finish()

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from app.engine import sensitivity_map
+from app.engine import allocate, sensitivity_map
 from app.engine.host import IN_FLIGHT, HostWriter
 from renderers.disc import disc
 from tests.engine.conftest import task_of
@@ -326,6 +327,32 @@ def test_a_whole_map_is_the_same_bits_through_the_device(
     assert torch.equal(*(torch.from_numpy(each.image) for each in (found, expected)))
     if wrt:
         assert torch.equal(*(torch.from_numpy(each.values) for each in (found, expected)))
+
+
+def test_rows_that_are_told_of_lie_in_the_result(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = disc.load("cpu", torch.float32)
+    task = task_of(loaded, "radius", size=(9, 12))
+    expected = sensitivity_map(loaded, task)
+    assert expected.values is not None
+    put = HostWriter.put
+    monkeypatch.setattr(HostWriter, "put", lambda *a: put(a[0], a[1], machine.tile(a[2])))
+    out = allocate(loaded, task)
+    for array in (out.image, *out.maps):
+        array.fill(np.nan)
+    told: list[int] = []
+
+    def look(done: int, total: int) -> None:
+        assert total == task.height
+        told.append(done)
+        np.testing.assert_array_equal(out.maps[0][:done], expected.values[:done])
+        np.testing.assert_array_equal(out.image[:done], expected.image[:done])
+
+    sensitivity_map(loaded, task, budget=1, out=out, progress=look)
+    assert told == sorted(set(told))
+    assert told[-1] == task.height
+    assert len(told) > 1
 
 
 def test_on_the_cpu_a_tile_is_in_its_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

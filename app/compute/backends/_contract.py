@@ -5,11 +5,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from app.compute.work import Result, Work
+from app.compute.work import Arrays, Result, Work
 from renderers import Spec
 
-Progress = Callable[[int, int], None]
-"""Called with `rows done, rows in all`."""
+
+def _deaf(*_: object) -> None:
+    """Hear nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """Who looks on while work is done.
+
+    Attributes:
+        begun: called with the arrays that are being filled; once more wherever what was in them
+            no longer counts, because the work begins anew.
+        advanced: called with `rows done, rows in all`, now and then. These rows lie in the arrays,
+            from the top. That all are done is told by the result.
+    """
+
+    begun: Callable[[Arrays], None] = _deaf
+    advanced: Callable[[int, int], None] = _deaf
+
+
+UNWATCHED = Watch()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +64,7 @@ class Backend(Protocol):
     async def start(self) -> None:
         """Begin to come up; `catalogue` tells when it is."""
 
-    async def submit(self, work: Work, progress: Progress) -> Result:
+    async def submit(self, work: Work, watch: Watch) -> Result:
         """Compute a piece of work; cancelling the call stops it at the end of a tile.
 
         The call ends when the device is free again, not before.

@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from app.compute.backends._contract import Catalogue, Progress
+from app.compute.backends._contract import Catalogue, Watch
 from app.compute.backends._process import cause_of, environment
 from app.compute.compiling import CompileSettings
 from app.compute.errors import NotReadyError, WorkerDiedError, WorkFailedError
 from app.compute.pool import Pool
 from app.compute.segment import Segment
-from app.compute.work import Result, Work
+from app.compute.work import Arrays, Result, Work
 from renderers import Spec
 
 # A line holds the parameters of a request, whose body is bounded, or a catalogue of renderers.
@@ -56,9 +53,18 @@ class _Running:
     """Work that the worker has, until its outcome is in."""
 
     outcome: "asyncio.Future[dict[str, Any]]"
-    progress: Progress
+    watch: Watch
     # Not given to another result before the worker has let go of it, whoever has gone.
-    memory: NDArray[np.uint8] | None = None
+    arrays: Arrays = field(default_factory=dict)
+    attempt: int = 0
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        """Tell who looks on."""
+        if event["attempt"] != self.attempt:
+            self.attempt = event["attempt"]
+            self.watch.begun(self.arrays)
+        if event["event"] == "progress":
+            self.watch.advanced(event["done"], event["total"])
 
 
 class LocalBackend:
@@ -100,14 +106,14 @@ class LocalBackend:
         """Kill the worker; the keeper brings up another."""
         self._kill()
 
-    async def submit(self, work: Work, progress: Progress) -> Result:
+    async def submit(self, work: Work, watch: Watch) -> Result:
         """Compute a piece of work; cancelling the call stops it at the end of a tile."""
         if self.catalogue is None or self._writer is None or self._descriptors is None:
             raise NotReadyError(self.trouble)
         id_ = next(self._ids)
         number, segment = self._memory(work.total_bytes)
         outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._running[id_] = _Running(outcome, progress)
+        self._running[id_] = _Running(outcome, watch)
         try:
             fresh = number not in self._shared
             if fresh:
@@ -125,20 +131,17 @@ class LocalBackend:
             self._kill()
             raise WorkerDiedError("The worker process is gone.") from error
         # From here on it is given back when nobody has an array of it any more.
-        whole = self._pool.lend(number, segment)
-        self._running[id_].memory = whole
+        arrays = _unwritable(work.arrays(self._pool.lend(number, segment)))
+        self._running[id_].arrays = arrays
+        watch.begun(arrays)
         try:
             event = await self._outcome(id_, outcome)
         except BaseException:
-            del whole  # else the error's traceback keeps it, until somebody collects garbage
+            del arrays  # else the error's traceback keeps it, until somebody collects garbage
             raise
         if event["event"] == "failed":
-            del whole
+            del arrays
             raise WorkFailedError(event["message"], code=event["code"], field=event["field"])
-        arrays = work.arrays(whole)
-        for array in arrays.values():
-            # More than one answer may be made of it.
-            array.setflags(write=False)
         return Result(work=work, arrays=arrays, facts=event["facts"])
 
     async def _outcome(self, id_: int, outcome: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
@@ -263,9 +266,8 @@ class LocalBackend:
             self.catalogue = Catalogue(event["device"], specs, event["failures"])
             self._loading = self.trouble = ""
         elif (running := self._running.get(event["id"])) is not None:
-            if kind == "progress":
-                running.progress(event["done"], event["total"])
-            else:
+            running.hear(event)
+            if kind != "progress":
                 del self._running[event["id"]]
                 running.outcome.set_result(event)
         return bool(kind == "ready")
@@ -286,3 +288,10 @@ class LocalBackend:
                 )
                 # Nobody may be waiting any more; an exception that no one reads is a warning.
                 item.outcome.exception()
+
+
+def _unwritable(arrays: Arrays) -> Arrays:
+    """The same arrays: more than one answer may be made of them."""
+    for array in arrays.values():
+        array.setflags(write=False)
+    return arrays

@@ -63,6 +63,8 @@ class Encoding(Generic[Encode]):
     Attributes:
         suffix: With its dot, for file names.
         several: Whether there is room in it for more than one map of an image.
+        head: What stands before the numbers of an array whose own memory is all that follows, so
+            that its rows can be sent before all are known; None of other formats.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Encoding(Generic[Encode]):
     help: str
     encode: Encode
     several: bool = True
+    head: Callable[[FloatArray], bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -58,24 +58,25 @@ def plain(values: FloatArray) -> FloatArray:
 
 def pieces(array: NDArray[Any]) -> tuple[bytes | memoryview, ...]:
     """An NPY file in pieces, of an array in C order."""
-    return (_header(array, array.shape), _memory(array))
+    return (head(array), memory(array))
 
 
 def stacked_pieces(arrays: Sequence[NDArray[Any]]) -> tuple[bytes | memoryview, ...]:
     """An NPY file of equal arrays along a new first axis, without ever stacking them."""
     shape = (len(arrays), *arrays[0].shape)
-    return (_header(arrays[0], shape), *map(_memory, arrays))
+    return (head(arrays[0], shape), *map(memory, arrays))
 
 
-def _header(array: NDArray[Any], shape: tuple[int, ...]) -> bytes:
+def head(array: NDArray[Any], shape: tuple[int, ...] | None = None) -> bytes:
+    """What stands in an NPY file before the numbers of an array, or of more such than one."""
     stream = BytesIO()
-    described = {"descr": array.dtype.str, "fortran_order": False, "shape": shape}
+    described = {"descr": array.dtype.str, "fortran_order": False, "shape": shape or array.shape}
     write_array_header_1_0(stream, described)
     return stream.getvalue()
 
 
-def _memory(array: NDArray[Any]) -> memoryview:
-    """The array's own memory: no copy, whatever its size."""
+def memory(array: NDArray[Any]) -> memoryview:
+    """The memory of an array in C order: no copy, whatever its size."""
     return array.reshape(-1).view(np.uint8).data
 
 
@@ -96,6 +97,7 @@ NPY: Final = Format(
     several=False,
     encode=encode,
     encode_image=encode_image,
+    head=head,
 )
 
 NPY_SWEEP: Final = SweepFormat(
