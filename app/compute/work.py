@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Self
 
@@ -63,7 +63,16 @@ class Work:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the wire."""
-        return asdict(self)
+        return {
+            "kind": self.kind,
+            "renderer": self.renderer,
+            "dtype": self.dtype,
+            "asked": self.asked,
+            "outputs": [
+                {"name": each.name, "shape": each.shape, "dtype": each.dtype}
+                for each in self.outputs
+            ],
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -49,12 +49,12 @@ class Sampled:
 def on_pixels(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
     """The map's own values at chosen pixels, and whether hard edges move beside them."""
     task, loaded = tiles.task, tiles.loaded
-    weights, _ = mixed(_tile(tiles, NOWHERE), tiles.directions)
-    rows, columns = chosen(out, weights.numpy())
+    weights = mixed(_tile(tiles, NOWHERE), tiles.directions)
+    rows, columns = chosen(out, weights[0].numpy())
     pixels = (rows * task.stride, columns * task.stride)
     where = at_pixels(*pixels, task.width, task.height, loaded.device, loaded.dtype)
     tile = _tile(tiles, where)
-    asked = _question(tiles, out, verdict, tile, rows, columns)
+    asked = _question(tiles, out, verdict, tile, weights, (rows, columns))
     return Sampled(_strictly(asked), _jumps(asked, out, rows, columns), rows, columns)
 
 
@@ -64,18 +64,21 @@ def on_rows(tiles: Prepared, out: Arrays, verdict: Verdict) -> Sampled:
     halo = tiles.loaded.spec.halo or 0
     dear = DEAR * (2 * halo + 1)
     count = MOST_ROWS if height * width <= SMALL else max(1, min(MOST_ROWS, height // dear))
-    found = [_on_row(tiles, out, verdict, row) for row in telling_rows(out, count)]
+    weights = mixed(_tile(tiles, NOWHERE), tiles.directions)
+    found = [_on_row(tiles, out, verdict, weights, row) for row in telling_rows(out, count)]
     return joined(found)
 
 
-def _on_row(tiles: Prepared, out: Arrays, verdict: Verdict, row: int) -> Sampled:
+def _on_row(
+    tiles: Prepared, out: Arrays, verdict: Verdict, weights: tuple[Tensor, Tensor], row: int
+) -> Sampled:
     task, loaded = tiles.task, tiles.loaded
     band = Band(row, row + 1)
     asked = window(loaded.spec, task.width, task.height, band, loaded.device, loaded.dtype)
     tile = _tile(tiles, asked.where, asked.keep)
     columns = torch.arange(task.width)
     rows = torch.full_like(columns, row)
-    found = _strictly(_question(tiles, out, verdict, tile, rows, columns))
+    found = _strictly(_question(tiles, out, verdict, tile, weights, (rows, columns)))
     return Sampled(found, torch.zeros(task.width, dtype=torch.bool), rows, columns)
 
 
@@ -125,14 +128,19 @@ def _tile(tiles: Prepared, where: Pixels | Frame, keep: slice | None = None) -> 
 
 
 def _question(
-    tiles: Prepared, out: Arrays, verdict: Verdict, tile: Tile, rows: Tensor, columns: Tensor
+    tiles: Prepared,
+    out: Arrays,
+    verdict: Verdict,
+    tile: Tile,
+    mixture: tuple[Tensor, Tensor],
+    pixels: tuple[Tensor, Tensor],
 ) -> Question:
     """The map at some pixels along a direction in which every entry takes part."""
     assert tiles.strategy is not None  # noqa: S101
     exact = tile.precise() if verdict.exact else tile
     dtype, device = exact.value.dtype, tiles.loaded.device
-    weights, direction = (each.to(device, dtype) for each in mixed(tile, tiles.directions))
-    maps = [_at(array.reshape(*out.image.shape, -1), rows, columns) for array in out.maps]
+    weights, direction = (each.to(device, dtype) for each in mixture)
+    maps = [_at(array.reshape(*out.image.shape, -1), *pixels) for array in out.maps]
     values = torch.cat(maps, dim=-1).to(device, dtype)
     return Question(
         tile=tile,
@@ -140,7 +148,7 @@ def _question(
         strategy=tiles.strategy,
         direction=direction,
         tangent=(values @ weights).reshape(*tile.shape, -1),
-        image=_at(out.image, rows, columns).to(device).reshape(*tile.shape, -1),
+        image=_at(out.image, *pixels).to(device).reshape(*tile.shape, -1),
         step=verdict.step * scale_of(exact, direction),
     )
 
