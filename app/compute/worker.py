@@ -45,7 +45,7 @@ class Channel:
 
     control: socket.socket
     descriptors: socket.socket
-    requests: "queue.Queue[dict[str, Any]]" = field(default_factory=queue.Queue)
+    requests: "queue.SimpleQueue[dict[str, Any]]" = field(default_factory=queue.SimpleQueue)
     cancelled: set[int] = field(default_factory=set)
     segments: dict[int, Segment] = field(default_factory=dict)
 
